@@ -1,0 +1,70 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+
+class Status(enum.Enum):
+    """How a solver ended; the value is advice for a person."""
+
+    OPTIMAL = "solved to the tolerance asked for"
+    ITERATION_LIMIT = (
+        "stopped at max_iter before the tolerance was met; raise max_iter, raise tol, or lower C"
+    )
+    NUMERICAL_LIMIT = (
+        "no further progress is possible in double precision; the answer is the best one met: "
+        "scale the features, lower C, or raise tol to the gap reported"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The answer to a convex problem over the rows of Phi, and the proof of how good it is.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (m,)
+        The coefficients w of the features.
+    intercept : float
+        The bias b. Where no multiplier is free it is the midpoint of its KKT interval.
+    multipliers : ndarray of shape (n,)
+        The dual variables alpha, one per row, feasible for the dual problem.
+    primal_value, dual_value : float
+        Values of the two problems at these points; the optimum lies between them.
+    n_iter : int
+        Newton systems solved, over all rounds.
+    n_rounds : int
+        How many times the working set was extended, the first one included.
+    working_set : ndarray of int
+        Rows that were variables of the last round: those that can matter near this solution.
+    status : Status
+        Whether the tolerance was met, with advice when it was not.
+    """
+
+    weights: FloatArray
+    intercept: float
+    multipliers: FloatArray
+    primal_value: float
+    dual_value: float
+    n_iter: int
+    n_rounds: int = 1
+    working_set: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    status: Status = Status.OPTIMAL
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap, (primal - dual) / max(1, |primal|)."""
+        return (self.primal_value - self.dual_value) / max(1.0, abs(self.primal_value))
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the tolerance asked for was met."""
+        return self.status is Status.OPTIMAL
