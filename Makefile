@@ -1,0 +1,90 @@
+# Needs make and a Python >= 3.11, nothing else: each target makes its own virtual environment
+# when it is missing and installs into it. Stamp files make the second run quick.
+
+SHELL := /bin/sh
+VENV ?= .venv
+VENV_OLDEST ?= .venv-oldest
+VENV_NEWEST ?= .venv-newest
+ARGS ?=
+
+# The first of these that is new enough; `make PYTHON=/path/to/python test` overrides it.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	if "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+	then echo "$$p"; break; fi; done)
+# numba 0.60 and pandas 2.1, of the oldest set, have wheels for these two.
+PYTHON_OLDEST ?= $(shell for p in python3.11 python3.12 python3 python; do \
+	if "$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' >/dev/null 2>&1; \
+	then echo "$$p"; break; fi; done)
+
+PIP := -m pip --disable-pip-version-check install --quiet --quiet
+SOURCES := $(shell find src -name '*.py')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format test-oldest test-newest speed clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
+
+demo: $(VENV)/.demo  ## train an SVM and small machines on digits, and compare them
+	@$(VENV)/bin/python -m kernelet demo $(ARGS)
+
+test: $(VENV)/.test  ## run the tests (ARGS="-k name" for some of them)
+	@$(VENV)/bin/python -m pytest $(ARGS)
+
+lint: $(VENV)/.lint  ## check format, style, types and the layers
+	@$(VENV)/bin/python -m ruff format --check .
+	@$(VENV)/bin/python -m ruff check .
+	@$(VENV)/bin/python -m mypy
+	@$(VENV)/bin/lint-imports
+
+format: $(VENV)/.lint  ## put the code in the format that lint asks for
+	@$(VENV)/bin/python -m ruff check --fix-only .
+	@$(VENV)/bin/python -m ruff format .
+
+# Doctests print as the newest NumPy does, so this target runs the tests alone; and it installs
+# a wheel, so that a file missing there is found.
+test-oldest: $(VENV_OLDEST)/.test  ## run the tests on the oldest versions that are allowed
+	@$(VENV_OLDEST)/bin/python -m pytest tests $(ARGS)
+
+test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions there are
+	@$(VENV_NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable '.[test]'
+	@$(VENV_NEWEST)/bin/python -m pytest $(ARGS)
+
+speed: $(VENV)/.bench  ## measure speed as ratios, with the limit beside each
+	@$(VENV)/bin/python -m benchmarks.speed $(ARGS)
+
+clean:  ## remove environments, caches and builds
+	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) build dist .mypy_cache .ruff_cache .pytest_cache \
+		.hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# $(1): the interpreter, $(2): the environment
+define make_venv
+	@test -n "$(1)" || { echo "$(3)" >&2; exit 1; }
+	@echo "making $(2) with $$($(1) --version)"
+	@$(1) -m venv --clear $(2) || { rm -rf $(2); \
+		echo "$(1) cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+endef
+
+$(VENV)/bin/python $(VENV_NEWEST)/bin/python:
+	$(call make_venv,$(PYTHON),$(@D:/bin=),kernelet needs Python 3.11 or newer and none was found; name one with: make PYTHON=/path/to/python)
+
+$(VENV_OLDEST)/bin/python:
+	$(call make_venv,$(PYTHON_OLDEST),$(@D:/bin=),the oldest set needs Python 3.11 or 3.12 and none was found; name one with: make PYTHON_OLDEST=/path/to/python)
+
+# $(VENV)/.NAME: what the target NAME needs is installed
+$(VENV)/.demo: extras = cli
+$(VENV)/.test: extras = test
+$(VENV)/.lint: extras = lint
+$(VENV)/.bench: extras = bench
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	@echo "installing kernelet[$(extras)] into $(VENV)"
+	@$(VENV)/bin/python $(PIP) --editable '.[$(extras)]'
+	@touch $@
+
+$(VENV_OLDEST)/.test: pyproject.toml requirements/oldest.txt $(SOURCES) | $(VENV_OLDEST)/bin/python
+	@echo "installing kernelet[test] with requirements/oldest.txt into $(VENV_OLDEST)"
+	@$(VENV_OLDEST)/bin/python $(PIP) --constraint requirements/oldest.txt '.[test]'
+	@$(VENV_OLDEST)/bin/python $(PIP) --no-deps --force-reinstall .
+	@touch $@

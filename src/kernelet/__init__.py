@@ -1,0 +1,34 @@
+"""Small kernel machines: non-linear classifiers with a prediction cost fixed in advance.
+
+`import kernelet` imports nothing heavy: a public name is imported when it is first used (PEP 562).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernelet import solvers
+
+__version__ = "0.1.0"
+
+# Public name -> module that holds it; a name that is missing here is a module of its own.
+_HOMES: dict[str, str] = {}
+
+__all__ = ["__version__", "solvers"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name in __all__:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
