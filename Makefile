@@ -59,12 +59,14 @@ clean:  ## remove environments, caches and builds
 		.hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# $(1): the interpreter, $(2): the environment
+# $(1): the interpreter, $(2): the environment, $(3): what to say when there is no interpreter.
+# Debian ships venv without the pip it needs inside; the system's pip, where there is one, then fills it.
 define make_venv
 	@test -n "$(1)" || { echo "$(3)" >&2; exit 1; }
 	@echo "making $(2) with $$($(1) --version)"
-	@$(1) -m venv --clear $(2) || { rm -rf $(2); \
-		echo "$(1) cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@$(1) -m venv --clear $(2) >/dev/null 2>&1 || { $(1) -m venv --clear --without-pip $(2) && \
+		$(1) -m pip --python $(2)/bin/python install --quiet --quiet pip; } || { rm -rf $(2); \
+		echo "$(1) can make no virtual environment with pip in it; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 endef
 
 $(VENV)/bin/python $(VENV_NEWEST)/bin/python:
