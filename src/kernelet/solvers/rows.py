@@ -32,6 +32,10 @@ class Rows(Protocol):
         """The rows of a working set as an array of shape (len(index), m)."""
         ...
 
+    def take_all(self) -> FloatArray:
+        """All rows, for problems small enough to be solved at once."""
+        ...
+
     def weighted_sum(self, row_weights: FloatArray) -> FloatArray:
         """Phi.T @ row_weights, for row_weights of shape (n,) or (n, k)."""
         ...
@@ -64,6 +68,9 @@ class ArrayRows:
     def take(self, index: NDArray[np.intp]) -> FloatArray:
         rows: FloatArray = self.array[index]
         return rows
+
+    def take_all(self) -> FloatArray:
+        return self.array
 
     def weighted_sum(self, row_weights: FloatArray) -> FloatArray:
         total: FloatArray = self.array.T @ row_weights

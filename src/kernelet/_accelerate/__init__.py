@@ -1,0 +1,21 @@
+"""Jitted training loops, each with a NumPy twin elsewhere in the package.
+
+numba is imported when the first training loop asks for one of these modules and not before. Where
+it cannot be imported (a Python too new for it) the NumPy twin serves.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from types import ModuleType
+
+
+@cache
+def accelerated(name: str) -> ModuleType | None:
+    """The jitted module ``kernelet._accelerate.<name>``, or None where numba is missing."""
+    try:
+        importlib.import_module("numba")
+    except ImportError:
+        return None
+    return importlib.import_module(f"kernelet._accelerate.{name}")

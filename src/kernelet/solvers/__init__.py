@@ -1,0 +1,9 @@
+"""Convex problems over an explicit n x m feature matrix."""
+
+from __future__ import annotations
+
+from kernelet.solvers.hinge_ridge import hinge_ridge, hinge_ridge_many
+from kernelet.solvers.rows import ArrayRows, Rows
+from kernelet.solvers.solution import Solution, Status
+
+__all__ = ["ArrayRows", "Rows", "Solution", "Status", "hinge_ridge", "hinge_ridge_many"]

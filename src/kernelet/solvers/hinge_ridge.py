@@ -1,0 +1,227 @@
+"""The soft-margin support vector machine over explicit features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernelet._accelerate import accelerated
+from kernelet.solvers.bias import hinge_bias
+from kernelet.solvers.interior_point import interior_point
+from kernelet.solvers.polish import polish
+from kernelet.solvers.problem import checked_costs, checked_labels, checked_tolerance
+from kernelet.solvers.regularizers import Ridge
+from kernelet.solvers.rows import Rows, as_rows
+from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.working_set import Subproblem, Subsolution, solve_on_working_sets
+
+# Above so many numbers in the working set BLAS on several threads beats one compiled loop.
+_LARGE = 1_000_000
+# From this tolerance on the multipliers are finished by solving for the active set exactly.
+_POLISH_BELOW = 1e-9
+
+
+def hinge_ridge(
+    Phi: ArrayLike | Rows,
+    y: ArrayLike,
+    C: ArrayLike = 1.0,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 200,
+    warm_start: Solution | None = None,
+) -> Solution:
+    r"""Solve the soft-margin SVM over the rows of Phi exactly.
+
+    .. math:: \min_{w, b} \tfrac12 w'w + \sum_i C_i \max(0, 1 - y_i(\phi_i'w + b))
+
+    Equations (28)-(30) of Wu, Schölkopf and Bakır (2006) in whitened coordinates. The bias is not
+    penalised; where no multiplier is free it is the midpoint of its KKT interval.
+
+    Parameters
+    ----------
+    Phi : array of shape (n, m) or Rows
+        Features.
+    y : array of shape (n,)
+        Labels, -1 or +1.
+    C : float or array of shape (n,), default=1.0
+        Cost of each row; rows of cost 0 are ignored.
+    tol : float, default=1e-8
+        Relative duality gap to reach.
+    max_iter : int, default=200
+        Newton systems allowed for each working set.
+    warm_start : Solution, default=None
+        Solution of a nearby problem over as many features.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solution = hinge_ridge([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], C=10.0)
+    >>> print(np.round(solution.weights, 6), round(solution.intercept, 6))
+    [1.] -2.0
+    >>> solution.gap < 1e-8
+    True
+    """
+    rows = as_rows(Phi)
+    n, _ = rows.shape
+    starts = None if warm_start is None else [warm_start]
+    (solution,) = _solve_all(
+        rows, [checked_labels(y, n)], [checked_costs(C, n)], tol, max_iter, starts, n_jobs=1
+    )
+    return solution
+
+
+def hinge_ridge_many(
+    Phi: ArrayLike | Rows,
+    Y: ArrayLike,
+    C: ArrayLike = 1.0,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 200,
+    warm_start: Sequence[Solution] | None = None,
+    n_jobs: int = -1,
+) -> list[Solution]:
+    """Solve `hinge_ridge` for every column of Y over the same rows.
+
+    Products with all rows are shared by the problems; the small problems on their working sets
+    run side by side.
+
+    Parameters
+    ----------
+    Phi : array of shape (n, m) or Rows
+        Features.
+    Y : array of shape (n, k)
+        Labels, -1 or +1, a column for each problem.
+    C : float, array of shape (n,) or array of shape (n, k), default=1.0
+        Costs.
+    tol : float, default=1e-8
+        Relative duality gap to reach.
+    max_iter : int, default=200
+        Newton systems allowed for each working set.
+    warm_start : sequence of Solution, default=None
+        Solutions of nearby problems, one per column.
+    n_jobs : int, default=-1
+        Threads, -1 for all cores.
+
+    Returns
+    -------
+    list of Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Phi = np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> Y = np.array([[-1, 1], [-1, 1], [1, -1], [1, -1]])
+    >>> [round(s.intercept, 6) for s in hinge_ridge_many(Phi, Y, C=10.0)]
+    [-2.0, 2.0]
+    """
+    rows = as_rows(Phi)
+    n, _ = rows.shape
+    columns = np.asarray(Y)
+    if columns.ndim != 2:
+        raise ValueError(f"Y must have a column for each problem, got shape {columns.shape}.")
+    k = columns.shape[1]
+    costs = np.asarray(C, dtype=np.float64)
+    shared = None if costs.ndim == 2 else checked_costs(costs, n)
+    if warm_start is not None and len(warm_start) != k:
+        raise ValueError(f"warm_start must hold one Solution for each of the {k} columns of Y.")
+    return _solve_all(
+        rows,
+        [checked_labels(columns[:, j], n) for j in range(k)],
+        [checked_costs(costs[:, j], n) if shared is None else shared for j in range(k)],
+        tol,
+        max_iter,
+        warm_start,
+        n_jobs,
+    )
+
+
+def _solve_all(
+    rows: Rows,
+    labels: list[FloatArray],
+    costs: list[FloatArray],
+    tol: float,
+    max_iter: int,
+    warm_start: Sequence[Solution] | None,
+    n_jobs: int,
+) -> list[Solution]:
+    checked_tolerance(tol, max_iter)
+    _, m = rows.shape
+    starts = None
+    if warm_start is not None:
+        for start in warm_start:
+            if start.weights.shape != (m,):
+                raise ValueError(
+                    f"warm_start has {start.weights.size} weights but Phi has {m} columns."
+                )
+        starts = [(start.weights, start.intercept) for start in warm_start]
+    return solve_on_working_sets(
+        rows,
+        labels,
+        costs,
+        partial(solve_subproblem, max_iter=max_iter),
+        tol=tol,
+        starts=starts,
+        n_jobs=n_jobs,
+    )
+
+
+def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subsolution:
+    """Interior point over an array of rows, ending in a feasible pair of points."""
+    n, m = problem.Phi.shape
+    if (problem.y == problem.y[0]).all():
+        # one class only: w = 0 and a bias on its side cost nothing
+        return Subsolution(np.zeros(m), float(problem.y[0]), np.zeros(n), 0.0, 0.0, 0)
+    A = np.empty((n, m + 1))
+    np.multiply(problem.Phi, problem.y[:, None], out=A[:, :m])
+    A[:, m] = problem.y
+    # half of the tolerance is for the distance of the multipliers from their equality
+    jitted = accelerated("hinge_ridge") if n * m < _LARGE else None
+    if jitted is None:
+        end = interior_point(
+            A, problem.linear, problem.u, Ridge(), tol=0.5 * tol, max_iter=max_iter
+        )
+        v, a, n_iter = end.variables, end.multipliers, end.n_iter
+    else:
+        v, a, n_iter, _ = jitted.interior_point(
+            A, problem.linear, problem.u, 0.5 * tol, max_iter
+        )
+    best = _feasible(problem, A, v[:m], a, n_iter)
+    if tol <= _POLISH_BELOW:
+        exact = polish(A, problem.linear, problem.u, best.multipliers)
+        if exact is not None:
+            finer = _feasible(problem, A, *exact, n_iter)
+            if finer.primal_value - finer.dual_value < best.primal_value - best.dual_value:
+                best = finer
+    return best
+
+
+def _feasible(
+    problem: Subproblem, A: FloatArray, w: FloatArray, a: FloatArray, n_iter: int
+) -> Subsolution:
+    """Values of both problems, at feasible multipliers and the best bias for w."""
+    m = w.size
+    a = balanced(a, problem)
+    q = a @ A[:, :m] + problem.linear[:m]
+    scores = problem.Phi @ w
+    b = hinge_bias(scores, problem.y, problem.u, float(problem.linear[m]))
+    hinge = np.maximum(0.0, 1.0 - problem.y * (scores + b))
+    primal = 0.5 * w @ w - problem.linear[:m] @ w - problem.linear[m] * b + problem.u @ hinge
+    return Subsolution(w, b, a, float(primal), float(a.sum() - 0.5 * q @ q), n_iter)
+
+
+def balanced(a: FloatArray, problem: Subproblem) -> FloatArray:
+    """Multipliers moved by rounding errors so that y'a = -linear_b, inside their bounds."""
+    a = np.clip(a, 0.0, problem.u)
+    excess = float(problem.y @ a + problem.linear[-1])
+    room = np.where(problem.y * excess > 0, a, problem.u - a)
+    total = float(room.sum())
+    if total > 0:
+        a = np.clip(a - problem.y * room * (excess / total), 0.0, problem.u)
+    return a

@@ -1,0 +1,70 @@
+"""Complementary pairs x_i z_i = 0, x, z > 0, of a primal-dual interior point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kernelet.solvers.solution import FloatArray
+
+
+@dataclass(eq=False)
+class Pair:
+    """Positive vectors x and z whose products are driven to zero together.
+
+    A Newton direction satisfies z dx + x dz = c, with c chosen by one of the ``aim_`` methods.
+    ``x_is_dual`` says which of the two takes the dual step length.
+    """
+
+    x: FloatArray
+    z: FloatArray
+    x_is_dual: bool = True
+    dx: FloatArray = field(init=False)
+    dz: FloatArray = field(init=False)
+    c: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dx, self.dz, self.c = (np.zeros_like(self.x) for _ in range(3))
+
+    def aim_affine(self) -> None:
+        """At complementarity itself."""
+        self.c = -self.x * self.z
+
+    def aim_centre(self, target: float) -> None:
+        """At equal products, with the second-order term of the last direction (Mehrotra)."""
+        self.c = target - self.x * self.z - self.dx * self.dz
+
+    def aim_nearer(self, target: float, primal_step: float, dual_step: float) -> None:
+        """Correct the products that would be out of proportion after the step (Gondzio)."""
+        product = self._after(primal_step, dual_step)
+        correction = np.clip(product, 0.1 * target, 10.0 * target) - product
+        self.c = self.c + np.maximum(correction, -10.0 * target)
+
+    def product_after(self, primal_step: float, dual_step: float) -> float:
+        """x'z after the step."""
+        return float(self._after(primal_step, dual_step).sum())
+
+    def reaches(self) -> tuple[float, float]:
+        """Reciprocals of the longest primal and dual steps that keep x and z positive."""
+        x_reach = float(np.max(-self.dx / self.x, initial=0.0))
+        z_reach = float(np.max(-self.dz / self.z, initial=0.0))
+        return (z_reach, x_reach) if self.x_is_dual else (x_reach, z_reach)
+
+    def directions(self) -> tuple[FloatArray, FloatArray]:
+        """The current direction, to be put back when a corrector does not pay."""
+        return self.dx, self.dz
+
+    def advance(self, primal_step: float, dual_step: float) -> None:
+        """Take the step."""
+        x_step, z_step = self._split(primal_step, dual_step)
+        self.x = self.x + x_step * self.dx
+        self.z = self.z + z_step * self.dz
+
+    def _split(self, primal_step: float, dual_step: float) -> tuple[float, float]:
+        return (dual_step, primal_step) if self.x_is_dual else (primal_step, dual_step)
+
+    def _after(self, primal_step: float, dual_step: float) -> FloatArray:
+        x_step, z_step = self._split(primal_step, dual_step)
+        product: FloatArray = (self.x + x_step * self.dx) * (self.z + z_step * self.dz)
+        return product

@@ -1,0 +1,32 @@
+"""Independent small problems side by side, without oversubscribing the cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@cache
+def blas_threads() -> ThreadpoolController:
+    """The BLAS libraries of this process; looking for them takes milliseconds, so once."""
+    return ThreadpoolController()
+
+
+def map_in_threads(function: Callable[[T], R], items: Sequence[T], n_jobs: int) -> list[R]:
+    """[function(item) for item in items] on n_jobs threads (-1: all cores), BLAS on one each."""
+    n_threads = min(len(items), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
+    if n_threads <= 1:
+        return [function(item) for item in items]
+    with (
+        blas_threads().limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(n_threads) as executor,
+    ):
+        return list(executor.map(function, items))

@@ -1,0 +1,246 @@
+"""Solve hinge problems on the rows that matter, and prove the answer on all of them.
+
+Rows far outside the margin have a multiplier of zero and rows far inside it one of C_i, whatever
+the exact solution is. Replacing the hinge of the former by 0 and of the latter by its linear piece
+1 - y f leaves a problem over the few rows in between (the working set) whose optimum is a lower
+bound: its multipliers, extended by 0 and C_i, are feasible for the dual over all rows. One product
+with all rows then gives the exact gap,
+
+    P(w, b) - D(a) = (gap on the working set) + sum_i C_i (hinge_i - what replaced it),
+
+and the rows with the largest share in the last sum join the working set. Only rows whose
+replacement is exact at the current point leave it, so the lower bound rises and the rounds end.
+
+Many problems over the same rows go through the rounds together: one product serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.solvers.parallel import map_in_threads
+from kernelet.solvers.rows import ArrayRows, Rows
+from kernelet.solvers.solution import FloatArray, Solution, Status
+
+# Half-width, in units of the margin, of the band around 1 kept from a nearby solution, and from a
+# sample of the rows.
+WARM_BAND = 0.15
+_COLD_BAND = 0.5
+# Below so many rows, or so many products in a Newton system, one round over all rows is quicker.
+_FEW_ROWS = 1500
+_FEW_PRODUCTS = 10_000_000
+_MAX_ROUNDS = 60
+# A cold start solves every fourth row first, but no fewer than this many of a class.
+_THINNING = 4
+_RARE = 100
+_GUESS_TOL = 1e-3
+# At least so many rows may join in a round; the worst come first.
+_MOST_ADDED = 2000
+_FEWEST_OF_A_CLASS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblem:
+    """min R(w) - linear'(w, b) + sum_i u_i max(0, 1 - y_i (phi_i'w + b)) over a few rows."""
+
+    Phi: FloatArray
+    y: FloatArray
+    u: FloatArray
+    linear: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Subsolution:
+    """Its answer. The multipliers are feasible for its dual, so the two values enclose it."""
+
+    weights: FloatArray
+    intercept: float
+    multipliers: FloatArray
+    primal_value: float
+    dual_value: float
+    n_iter: int
+    at_limit: bool = False
+
+
+Subsolver = Callable[[Subproblem, float], Subsolution]
+Start = tuple[FloatArray, float]
+
+
+def solve_on_working_sets(
+    rows: Rows,
+    labels: Sequence[FloatArray],
+    costs: Sequence[FloatArray],
+    subsolver: Subsolver,
+    *,
+    tol: float,
+    starts: Sequence[Start] | None = None,
+    n_jobs: int = 1,
+) -> list[Solution]:
+    """One hinge problem for each label vector over the same rows.
+
+    ``starts`` are (w, b) of nearby problems; without them a sample of the rows gives the first
+    guess, and problems of few rows are solved at once.
+    """
+    n, m = rows.shape
+    problems = [_Problem(y, C, tol) for y, C in zip(labels, costs, strict=True)]
+    if starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS:
+        starts = map_in_threads(lambda p: p.guess(rows, subsolver), problems, n_jobs)
+        for problem in problems:
+            problem.tolerance = max(tol, _GUESS_TOL)
+        band = _COLD_BAND
+    else:
+        band = WARM_BAND
+    if starts is not None:
+        scores = rows.scores(np.stack([w for w, _ in starts], axis=1))
+        for j, problem in enumerate(problems):
+            problem.keep_near_margin(scores[:, j] + starts[j][1], band)
+    active = problems
+    for _ in range(_MAX_ROUNDS):
+        answers = map_in_threads(
+            lambda p: subsolver(p.subproblem(rows), p.tolerance), active, n_jobs
+        )
+        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
+        for j, (problem, answer) in enumerate(zip(active, answers, strict=True)):
+            problem.record(answer, scores[:, j], m)
+        active = [problem for problem in active if not problem.is_done]
+        if not active:
+            break
+    return [problem.solution() for problem in problems]
+
+
+@dataclass(eq=False)
+class _Problem:
+    """One label vector: which rows are in its working set, and the best answer so far."""
+
+    y: FloatArray
+    C: FloatArray
+    tol: float
+    is_done: bool = False
+    sides: NDArray[np.int8] = field(init=False)  # -1: a = 0; 0: working set; 1: a = C
+    tolerance: float = field(init=False)
+    best: Solution | None = None
+    n_iter: int = 0
+    n_rounds: int = 0
+    at_limit: bool = False
+    margins: FloatArray | None = None
+    lower: float = -np.inf
+
+    def __post_init__(self) -> None:
+        # rows without cost never matter
+        self.sides = np.where(self.C > 0, 0, -1).astype(np.int8)
+        self.tolerance = self.tol
+
+    def guess(self, rows: Rows, subsolver: Subsolver) -> Start:
+        """(w, b) from evenly spaced rows of each class, their costs standing for all of it.
+
+        The sample is solved in the same way, so guesses get better from level to level.
+        """
+        index, costs = [], []
+        for label in (-1.0, 1.0):
+            members = np.flatnonzero((self.y == label) & (self.C > 0))
+            size = min(members.size, max(_RARE, members.size // _THINNING))
+            chosen = members[np.linspace(0, members.size - 1, size).astype(np.intp)]
+            index.append(chosen)
+            costs.append(self.C[chosen] * (self.C[members].sum() / self.C[chosen].sum()))
+        chosen = np.concatenate(index)
+        (answer,) = solve_on_working_sets(
+            ArrayRows(rows.take(chosen)),
+            [self.y[chosen]],
+            [np.concatenate(costs)],
+            subsolver,
+            tol=_GUESS_TOL,
+        )
+        self.n_iter += answer.n_iter
+        return answer.weights, answer.intercept
+
+    def keep_near_margin(self, decisions: FloatArray, band: float) -> None:
+        """Keep the rows of the working set whose margin is within band of 1."""
+        self._keep(self.y * decisions, band)
+
+    def _keep(self, margins: FloatArray, band: float) -> None:
+        inside = self.sides == 0
+        self.sides[inside & (margins > 1.0 + band)] = -1
+        self.sides[inside & (margins < 1.0 - band)] = 1
+        for label in (-1.0, 1.0):
+            # a class without a row in the working set would leave the bias without a bound
+            mine = (self.y == label) & (self.C > 0)
+            if np.count_nonzero(mine & (self.sides == 0)) < _FEWEST_OF_A_CLASS:
+                members = np.flatnonzero(mine)
+                nearest = np.argsort(np.abs(margins[members] - 1.0), kind="stable")
+                self.sides[members[nearest[:_FEWEST_OF_A_CLASS]]] = 0
+
+    def subproblem(self, rows: Rows) -> Subproblem:
+        """The problem over the working set; rows inside the margin become its linear term."""
+        _, m = rows.shape
+        linear = np.zeros(m + 1)
+        inside = self.sides > 0
+        if inside.any():
+            balance = float((self.C * self.y)[inside].sum())
+            others = (self.sides == 0) & (self.y != np.sign(balance))
+            if abs(balance) > 0.5 * float(self.C[others].sum()):
+                # the working set could hardly balance them: the bias would run away
+                self.sides[inside & (self.y == np.sign(balance))] = 0
+                inside = self.sides > 0
+        if inside.any():
+            pull = np.where(inside, self.C * self.y, 0.0)
+            linear[:m] = rows.weighted_sum(pull)
+            linear[m] = pull.sum()
+        index = np.flatnonzero(self.sides == 0)
+        Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
+        return Subproblem(Phi, self.y[index], self.C[index], linear)
+
+    def record(self, answer: Subsolution, scores: FloatArray, m: int) -> None:
+        """Prove the answer on all rows, and choose the next working set if it does not hold."""
+        C, sides = self.C, self.sides
+        margins = self.y * (scores + answer.intercept)
+        # what the replacements of the hinge miss at this point
+        missed = C * np.where(sides < 0, 1.0 - margins, np.where(sides > 0, margins - 1.0, 0.0))
+        np.maximum(missed, 0.0, out=missed)
+        index = np.flatnonzero(sides == 0)
+        inside = sides > 0
+        constant = float(C[inside].sum())
+        multipliers = np.where(inside, C, 0.0)
+        multipliers[index] = answer.multipliers
+        self.n_iter += answer.n_iter
+        self.n_rounds += 1
+        self.at_limit = answer.at_limit
+        solution = Solution(
+            weights=answer.weights,
+            intercept=answer.intercept,
+            multipliers=multipliers,
+            primal_value=answer.primal_value + constant + float(missed.sum()),
+            dual_value=answer.dual_value + constant,
+            n_iter=self.n_iter,
+            n_rounds=self.n_rounds,
+            working_set=index,
+        )
+        if self.best is None or solution.gap < self.best.gap:
+            self.best = solution
+        violated = missed > 0.0
+        # without violated rows the gap is the subsolver's own: only a tighter round could help
+        exhausted = not violated.any() and self.tolerance <= self.tol
+        if solution.gap <= self.tol or exhausted:
+            self.is_done = True
+            return
+        if self.margins is not None and solution.dual_value > self.lower:
+            moved = float(np.max(np.abs(margins - self.margins)[index], initial=0.0))
+            self._keep(margins, max(2.0 * moved, WARM_BAND))
+        self.margins = margins
+        self.lower = max(self.lower, solution.dual_value)
+        room = max(_MOST_ADDED, 10 * m, index.size)
+        if np.count_nonzero(violated) > room:
+            violated = missed >= np.partition(missed, -room)[-room]
+        sides[violated] = 0
+        self.tolerance = max(self.tol, min(_GUESS_TOL, 0.01 * solution.gap))
+
+    def solution(self) -> Solution:
+        """The best answer, with what a person should know of how it ended."""
+        assert self.best is not None
+        status = Status.OPTIMAL
+        if self.best.gap > self.tol:
+            status = Status.ITERATION_LIMIT if self.at_limit else Status.NUMERICAL_LIMIT
+        return replace(self.best, status=status, n_iter=self.n_iter, n_rounds=self.n_rounds)
