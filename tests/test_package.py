@@ -9,12 +9,23 @@ import sys
 import tomllib
 from pathlib import Path
 
-import kernelet
 import pytest
+
+import kernelet
 
 ROOT = Path(__file__).resolve().parents[1]
 # What a program that only imports kernelet must not pay for.
-HEAVY = ("numba", "llvmlite", "matplotlib", "highspy", "sklearn", "scipy", "pandas", "rich", "numpy")
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "matplotlib",
+    "highspy",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "rich",
+    "numpy",
+)
 # What stays away until a solver, a plot or a linear program asks for it.
 UNTIL_USED = ("numba", "llvmlite", "matplotlib", "highspy", "pandas", "rich")
 

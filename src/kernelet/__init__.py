@@ -9,14 +9,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernelet import solvers
+    from kernelet import datasets, kernels, solvers, subspace
+    from kernelet.machine import KernelMachine
 
 __version__ = "0.1.0"
 
 # Public name -> module that holds it; a name that is missing here is a module of its own.
-_HOMES: dict[str, str] = {}
+_HOMES = {"KernelMachine": "kernelet.machine"}
 
-__all__ = ["__version__", "solvers"]
+__all__ = ["KernelMachine", "__version__", "datasets", "kernels", "solvers", "subspace"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,55 @@
+"""The code in our documents, as modules that tests can run and look into."""
+
+import contextlib
+import io
+import re
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line of the document it starts on."""
+
+    language: str
+    code: str
+    line: int
+
+
+def read(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def blocks(document: str) -> list[Block]:
+    text = read(document)
+    return [
+        Block(match["language"], match["code"], text.count("\n", 0, match.start("code")) + 1)
+        for match in BLOCK.finditer(text)
+    ]
+
+
+def run_blocks(document: str) -> tuple[types.ModuleType, list[tuple[str, str]]]:
+    """Execute the python blocks of a document, from its first to its last, as one module.
+
+    Returns the module, and for each python block that a text block follows the pair (what it
+    printed, what the document shows).
+    """
+    module = types.ModuleType(re.sub(r"\W", "_", document).lower())
+    sys.modules[module.__name__] = module  # dataclasses and pickle look their module up
+    shown = []
+    found = blocks(document)
+    for block, following in zip(found, [*found[1:], None], strict=True):
+        if block.language != "python":
+            continue
+        # Blank lines in front, so that a traceback names the line of the document.
+        code = compile("\n" * (block.line - 1) + block.code, document, "exec")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, module.__dict__)
+        if following is not None and following.language == "text":
+            shown.append((printed.getvalue(), following.code))
+    return module, shown
