@@ -1,0 +1,104 @@
+"""The command line: ``python -m benchmarks list | run | show | frontier``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from benchmarks import datasets, methods
+from benchmarks.results import table_ledger
+from benchmarks.runner import run_table
+from benchmarks.runner_tables import read_table, table_names
+from benchmarks.show import compare, render
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="tables, data sets and methods, and what is missing")
+
+    run = commands.add_parser("run", help="run what is missing of a table")
+    run.add_argument("table", choices=table_names(), metavar="TABLE")
+    run.add_argument("--only", nargs="+", default=[], metavar="DATASET")
+    run.add_argument("--method", nargs="+", default=[], metavar="METHOD")
+    run.add_argument("--jobs", type=int, default=1, help="processes")
+    run.add_argument("--slow", action="store_true", help="also what takes hours")
+
+    show = commands.add_parser("show", help="ours beside the paper's")
+    show.add_argument("table", choices=table_names(), metavar="TABLE")
+    show.add_argument("--only", nargs="+", default=[], metavar="DATASET")
+    show.add_argument("--method", nargs="+", default=[], metavar="METHOD")
+
+    frontier = commands.add_parser("frontier", help="error against vectors, time and bytes")
+    frontier.add_argument("dataset", nargs="+", choices=datasets.names(), metavar="DATASET")
+    frontier.add_argument("--methods", nargs="+", default=[], metavar="METHOD")
+    frontier.add_argument("--jobs", type=int, default=1, help="processes")
+    frontier.add_argument("--slow", action="store_true", help="also what takes hours")
+    frontier.add_argument("--draw", action="store_true", help="draw what is there, run nothing")
+    return top
+
+
+def list_everything() -> None:
+    """Print tables, data sets and methods."""
+    print("Tables")
+    for name in table_names():
+        table = read_table(name)
+        print(f"  {name:30} {len(table.rows):4} rows  {table.title} ({table.paper})")
+    print("\nData sets")
+    for name in datasets.names():
+        try:
+            found = f"{datasets.load(name).source}, {datasets.load(name).origin}"
+        except datasets.Unavailable as reason:
+            found = f"MISSING {reason}"
+        shape = datasets.describe(name).shape
+        size = f"{shape.train}/{shape.test} x {shape.columns}, {shape.classes} classes"
+        print(f"  {name:20} {size:36} {found}")
+    print("\nMethods")
+    for name in methods.names():
+        method = methods.get(name)
+        missing = method.why_unavailable()
+        print(f"  {name:20} {method.title}" + (f"  [{missing}]" if missing else ""))
+
+
+def show_table(name: str, only: Sequence[str], chosen_methods: Sequence[str]) -> None:
+    """Print a table, ours beside the paper's."""
+    table = read_table(name)
+    comparisons = [
+        comparison
+        for comparison in compare(table, table_ledger(name))
+        if (not only or comparison.row.dataset in only)
+        and (not chosen_methods or comparison.row.method in chosen_methods)
+    ]
+    print(render(table, comparisons))
+    outside = sum(comparison.outside for comparison in comparisons)
+    measured = sum(bool(comparison.values) for comparison in comparisons)
+    print(f"\n{measured} of {len(comparisons)} figures measured, {outside} outside the tolerance.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status."""
+    options = parser().parse_args(arguments)
+    if options.command == "list":
+        list_everything()
+    elif options.command == "show":
+        show_table(options.table, options.only, options.method)
+    elif options.command == "run":
+        table = read_table(options.table)
+        succeeded = run_table(table, options.only, options.method, options.jobs, options.slow)
+        return 0 if succeeded else 1
+    else:
+        from benchmarks.frontier import run_frontier  # needs matplotlib
+
+        succeeded = True
+        for dataset in options.dataset:
+            succeeded &= run_frontier(
+                dataset, options.methods, options.jobs, options.slow, options.draw
+            )
+        return 0 if succeeded else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
