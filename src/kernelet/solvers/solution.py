@@ -16,6 +16,7 @@ class Status(enum.Enum):
     """How a solver ended; the value is advice for a person."""
 
     OPTIMAL = "solved to the tolerance asked for"
+    GUESS = "a starting point, not an answer"
     ITERATION_LIMIT = (
         "stopped at max_iter before the tolerance was met; raise max_iter, raise tol, or lower C"
     )
@@ -58,6 +59,11 @@ class Solution:
     n_rounds: int = 1
     working_set: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     status: Status = Status.OPTIMAL
+
+    @classmethod
+    def guess(cls, weights: FloatArray, intercept: float) -> Solution:
+        """A starting point for `warm_start` of which nothing is claimed."""
+        return cls(weights, intercept, np.empty(0), np.inf, -np.inf, 0, 0, status=Status.GUESS)
 
     @property
     def gap(self) -> float:

@@ -33,6 +33,7 @@ _COLD_BAND = 0.5
 # Below so many rows, or so many products in a Newton system, one round over all rows is quicker.
 _FEW_ROWS = 1500
 _FEW_PRODUCTS = 10_000_000
+_SO_FEW_PRODUCTS = 200_000
 _MAX_ROUNDS = 60
 # A cold start solves every fourth row first, but no fewer than this many of a class.
 _THINNING = 4
@@ -87,6 +88,8 @@ def solve_on_working_sets(
     """
     n, m = rows.shape
     problems = [_Problem(y, C, tol) for y, C in zip(labels, costs, strict=True)]
+    if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS:
+        starts = None  # one solve over all rows costs less than choosing among them
     if starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS:
         starts = map_in_threads(lambda p: p.guess(rows, subsolver), problems, n_jobs)
         for problem in problems:

@@ -1,0 +1,211 @@
+"""L-BFGS over the expansion vectors, with the care that collapsing vectors need."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kernelet.learners.marginal import Evaluation, FloatArray, MarginalObjective
+
+# Steps that change W by less than this share of it, over a whole leg, end the search.
+_STALL_STEPS = 3
+_MEMORY = 20
+# How often vectors that no longer help may be replaced.
+_MAX_REVIVALS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a person is told after every accepted step."""
+
+    n_iter: int
+    n_evaluations: int
+    value: float
+    gradient_norm: float
+    n_alive: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where the search ended, and why."""
+
+    best: Evaluation
+    n_iter: int
+    n_evaluations: int
+    converged: bool
+    interrupted: bool
+    message: str
+    history: tuple[float, ...]
+
+
+class _EndOfLegError(StopIteration):
+    """The rank of the subspace has changed: a new model of the curvature is needed."""
+
+
+def minimize_over_vectors(
+    objective: MarginalObjective,
+    Z: FloatArray,
+    *,
+    max_iter: int = 200,
+    tol: float = 1e-4,
+    revive: Callable[[Evaluation], FloatArray | None] | None = None,
+    on_step: Callable[[Progress], None] | None = None,
+) -> Descent:
+    """Minimise W(Z) from the given vectors.
+
+    Within a leg the rank of the subspace is held fixed, so that W is smooth; a leg ends when the
+    rank at an accepted point is another, and L-BFGS starts anew there. ``revive`` may return new
+    vectors in place of those that no longer help. Ctrl-C ends the search with the best point.
+
+    Parameters
+    ----------
+    objective : MarginalObjective
+    Z : ndarray of shape (m, d)
+    max_iter : int, default=200
+        Accepted steps in all.
+    tol : float, default=1e-4
+        The search ends when a step lowers W by less than ``tol`` times its value divided by ten,
+        three times in a row, or when the largest component of the gradient, in units of W per
+        typical distance, is below it.
+    revive : callable, default=None
+    on_step : callable, default=None
+
+    Returns
+    -------
+    Descent
+    """
+    search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
+    search.run(revive)
+    return search.result()
+
+
+class _Search:
+    def __init__(
+        self,
+        objective: MarginalObjective,
+        Z: FloatArray,
+        max_iter: int,
+        tol: float,
+        on_step: Callable[[Progress], None] | None,
+    ) -> None:
+        self.objective = objective
+        self.shape = Z.shape
+        self.max_iter = max_iter
+        self.tol = tol
+        self.on_step = on_step
+        self.started = time.perf_counter()
+        self.n_iter = 0
+        self.quiet = 0
+        self.interrupted = False
+        self.converged = False
+        self.best = objective(Z)
+        self.history = [self.best.value]
+        self.rank = self.best.rank
+        self._cache = self.best
+
+    def run(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> None:
+        revivals = 0
+        try:
+            while self.n_iter < self.max_iter:
+                self._leg()
+                if self.n_iter >= self.max_iter:
+                    break
+                if self.converged:
+                    fresh = revive(self.best) if revive and revivals < _MAX_REVIVALS else None
+                    if fresh is None:
+                        break
+                    revivals += 1
+                    at = self.objective(fresh)
+                    if at.value >= self.best.value:
+                        break
+                    self.best, self.rank = at, at.rank
+                    self.converged, self.quiet = False, 0
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def _leg(self) -> None:
+        """L-BFGS at a fixed rank, until it converges, the rank changes or the budget is spent."""
+        before = self.best.value
+        scale = self._scale()
+        self._cache = self.best
+        result = minimize(
+            self._value,
+            self.best.vectors.ravel() / scale,
+            args=(scale,),
+            jac=True,
+            method="L-BFGS-B",
+            callback=self._accepted,
+            options={
+                "maxiter": self.max_iter - self.n_iter,
+                "maxfun": 3 * self.max_iter,
+                "maxcor": _MEMORY,
+                "ftol": 0.0,
+                "gtol": self.tol * max(1.0, abs(before)) * 1e-2,
+            },
+        )
+        natural = self._natural_rank()
+        if natural != self.rank and self.quiet < _STALL_STEPS:
+            self.rank = natural
+            if self.best.value < before * (1 - 1e-12):
+                return
+        self.converged = self.n_iter < self.max_iter or result.success
+
+    def _scale(self) -> float:
+        """A typical distance, so that L-BFGS's first step is of a sensible length."""
+        spread = float(np.sqrt(np.mean(np.var(self.best.vectors, axis=0)))) or 1.0
+        return spread
+
+    def _value(self, z: FloatArray, scale: float) -> tuple[float, FloatArray]:
+        at = self.objective(z.reshape(self.shape) * scale, self.rank)
+        self._cache = at
+        if at.value < self.best.value:
+            self.best = at
+        return at.value, at.gradient.ravel() * scale
+
+    def _natural_rank(self) -> int:
+        from kernelet.subspace import WhitenedMap
+
+        return WhitenedMap.from_vectors(self.best.kernel, self.best.vectors).rank
+
+    def _accepted(self, intermediate_result: object) -> None:
+        self.n_iter += 1
+        value = self.best.value
+        drop = self.history[-1] - value
+        self.quiet = self.quiet + 1 if drop < 0.1 * self.tol * abs(value) else 0
+        self.history.append(value)
+        if self.on_step is not None:
+            self.on_step(self._progress())
+        if self.quiet >= _STALL_STEPS or self._natural_rank() != self.rank:
+            raise StopIteration
+
+    def _progress(self) -> Progress:
+        return Progress(
+            n_iter=self.n_iter,
+            n_evaluations=self.objective.n_evaluations,
+            value=self.best.value,
+            gradient_norm=float(np.linalg.norm(self.best.gradient)),
+            n_alive=self.rank,
+            seconds=time.perf_counter() - self.started,
+        )
+
+    def result(self) -> Descent:
+        if self.interrupted:
+            message = "interrupted; the best vectors so far are kept"
+        elif self.converged:
+            message = "W no longer falls"
+        else:
+            message = f"max_iter={self.max_iter} steps taken while W still falls"
+        return Descent(
+            best=self.best,
+            n_iter=self.n_iter,
+            n_evaluations=self.objective.n_evaluations,
+            converged=self.converged,
+            interrupted=self.interrupted,
+            message=message,
+            history=tuple(self.history),
+        )

@@ -1,0 +1,116 @@
+"""Which vector is missed least, and which row would help most.
+
+Both answers come from W's behaviour to second order in the coefficients, so they cost a few kernel
+evaluations and no solve. They revive vectors that no longer help, grow a machine to a larger
+budget and shrink it to a smaller one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from kernelet.kernels.arrays import dense
+from kernelet.learners.marginal import Evaluation, FloatArray, MarginalObjective
+from kernelet.subspace import WhitenedMap
+
+# Rows looked at as candidates; their Gram matrix is kept.
+_CANDIDATES = 500
+# Squared distances below this share of k(z, z) count as zero: the vector is in the others' span.
+_NULL = 1e-10
+# A vector whose removal would raise W by less than this share of it is spare.
+_SPARE = 1e-5
+
+
+def removal_losses(at: Evaluation) -> FloatArray:
+    """How much W rises, to second order, when each vector alone is taken away.
+
+    The other coefficients adapt, so that only the part of beta_u k(., z_u) outside the span of the
+    other vectors is lost: 1/2 |beta_u|^2 / [(K^z)^-1]_uu.
+    """
+    K = at.kernel(at.vectors, at.vectors)
+    scale = np.sqrt(np.maximum(np.diag(K), np.finfo(float).tiny))
+    values, V = eigh(K / np.outer(scale, scale))
+    inverse_diagonal = np.square(V) @ (1.0 / np.maximum(values, _NULL))
+    losses: FloatArray = 0.5 * np.square(at.coefficients * scale[:, None]).sum(1) / inverse_diagonal
+    return losses
+
+
+def best_rows(
+    objective: MarginalObjective, at: Evaluation, n_rows: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Rows of X which, added to the vectors, lower W most, and the gain of each.
+
+    A new direction e outside the span has the derivative r = sum_i dF/df_i <k(., x_i), e> and
+    W falls by 1/2 r^2 for a unit e. Rows are taken one after the other, as pivots: what a chosen
+    row explains is taken out of the others.
+    """
+    X = objective.X
+    n = X.shape[0]
+    index = np.arange(n) if n <= _CANDIDATES else np.sort(rng.choice(n, _CANDIDATES, replace=False))
+    candidates = np.asarray(dense(X[index]), dtype=np.float64)
+    active = np.flatnonzero(at.score_gradient.any(axis=1))
+    kernel = objective.kernel
+    values = kernel(candidates, at.vectors)
+    slope = kernel(X[active], candidates).T @ at.score_gradient[active]
+    slope += values @ at.coefficients
+    phi = WhitenedMap.from_vectors(kernel, at.vectors).features_from_values(values)
+    R = kernel(candidates, candidates) - phi @ phi.T
+    smallest = _NULL * np.maximum(kernel.diagonal(candidates), np.finfo(float).tiny)
+    chosen: list[int] = []
+    gains: list[float] = []
+    for _ in range(min(n_rows, index.size)):
+        outside = np.diag(R)
+        free = outside > smallest
+        gain = np.where(free, 0.5 * np.square(slope).sum(1) / np.where(free, outside, 1.0), 0.0)
+        j = int(np.argmax(gain))
+        if gain[j] <= 0.0:
+            break
+        chosen.append(j)
+        gains.append(float(gain[j]))
+        column = R[:, j] / R[j, j]
+        slope = slope - np.outer(column, slope[j])
+        R = R - np.outer(column, R[j])
+    return candidates[chosen], np.array(gains)
+
+
+def revived(
+    objective: MarginalObjective, at: Evaluation, rng: np.random.Generator
+) -> FloatArray | None:
+    """The vectors with spare ones replaced by rows that help, or None when there are none."""
+    losses = removal_losses(at)
+    spare: NDArray[np.intp] = np.flatnonzero(losses < _SPARE * abs(at.value))
+    if spare.size == 0:
+        return None
+    spare = spare[np.argsort(losses[spare], kind="stable")][: max(1, losses.size // 2)]
+    rows, gains = best_rows(objective, at, spare.size, rng)
+    count = int(np.count_nonzero(gains > 10.0 * losses[spare[: gains.size]] + _SPARE * abs(at.value)))
+    if count == 0:
+        return None
+    vectors = at.vectors.copy()
+    vectors[spare[:count]] = rows[:count]
+    return vectors
+
+
+def resized(
+    objective: MarginalObjective, at: Evaluation, n_vectors: int, rng: np.random.Generator
+) -> FloatArray:
+    """Vectors for another budget: the best rows added, or the least useful vectors dropped."""
+    vectors = at.vectors
+    while vectors.shape[0] > n_vectors:
+        # each removal changes what the next one costs: a few at a time
+        surplus = vectors.shape[0] - n_vectors
+        batch = min(surplus, max(1, vectors.shape[0] // 8))
+        keep = np.sort(np.argsort(removal_losses(at), kind="stable")[batch:])
+        vectors = vectors[keep]
+        at = objective(vectors)
+    while vectors.shape[0] < n_vectors:
+        missing = n_vectors - vectors.shape[0]
+        rows, _ = best_rows(objective, at, min(missing, max(1, vectors.shape[0])), rng)
+        if rows.shape[0] == 0:
+            break
+        vectors = np.concatenate([vectors, rows])
+        if vectors.shape[0] < n_vectors:
+            at = objective(vectors)
+    return vectors

@@ -1,0 +1,143 @@
+r"""The marginal objective W(Z) of a kernel method restricted to m expansion vectors.
+
+Section 2 of Wu, Schölkopf and Bakır (2006): keep Z fixed, solve the convex problem in the span of
+k(., z_j), and call its optimal value W(Z). Every such problem sees the vectors through two things
+only, the scores f_i = sum_u beta_u k(x_i, z_u) and the norm beta' K^z beta:
+
+.. math:: W(Z) = \min_{\beta, b} F\bigl(f, \tfrac12 \beta' K^z \beta\bigr).
+
+By the envelope theorem (19) beta and b are held fixed in the derivative, so
+
+.. math:: \nabla_{z_u} W = \sum_i \frac{\partial F}{\partial f_i} \beta_u \nabla_{z_u} k(x_i, z_u)
+          + \frac{\partial F}{\partial q} \nabla_{z_u} \tfrac12 \beta' K^z \beta .
+
+An `InnerProblem` solves the problem over given features and reports dF/df and dF/dq; this module
+does the rest, for any kernel with gradients and any number of outputs that share the vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.kernels import Kernel
+from kernelet.machine import KernelMachine
+from kernelet.subspace import WhitenedMap
+
+FloatArray = NDArray[np.float64]
+
+# Below this share of rows with a gradient, their kernel values are computed again rather than
+# pulling zeros back through all rows.
+_FEW_ROWS = 0.35
+
+
+Start = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class InnerSolution:
+    """The solved convex problem over features Phi = phi_z(X).
+
+    Attributes
+    ----------
+    value : float
+        The optimum, W(Z).
+    weights : ndarray of shape (rank, outputs)
+    intercepts : ndarray of shape (outputs,)
+    score_gradient : ndarray of shape (n, outputs)
+        dF/df at the optimum; for a loss, the derivative of the loss of each row.
+    norm_gradient : float
+        dF/dq for q = 1/2 beta' K^z beta; 1 for 1/2 ||w||^2.
+    gap : float
+        Relative duality gap or residual of the inner solve.
+    """
+
+    value: float
+    weights: FloatArray
+    intercepts: FloatArray
+    score_gradient: FloatArray
+    norm_gradient: float
+    gap: float
+
+
+class InnerProblem(Protocol):
+    """A convex (or eigenvalue) problem over explicit features."""
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve it over these features, from (weights, intercepts) of a nearby problem."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """W at Z, with its gradient and the machine there."""
+
+    vectors: FloatArray
+    value: float
+    gradient: FloatArray
+    coefficients: FloatArray
+    intercepts: FloatArray
+    rank: int
+    gap: float
+    kernel: Kernel
+    score_gradient: FloatArray
+
+    @property
+    def machine(self) -> KernelMachine:
+        """The kernel machine that attains the value."""
+        return KernelMachine(self.kernel, self.vectors, self.coefficients, self.intercepts)
+
+
+class MarginalObjective:
+    """W(Z) for rows X, a kernel and an inner problem.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    kernel : Kernel
+        With gradients in its vectors.
+    inner : InnerProblem
+    """
+
+    def __init__(self, X: Any, kernel: Kernel, inner: InnerProblem) -> None:
+        self.X = X
+        self.kernel = kernel
+        self.inner = inner
+        self.n_evaluations = 0
+        self._last: tuple[FloatArray, FloatArray] | None = None
+
+    def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
+        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
+        self.n_evaluations += 1
+        subspace = WhitenedMap.from_vectors(self.kernel, Z, rank)
+        K, pullback = self.kernel.value_and_pullback(self.X, Z)
+        start = None
+        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
+            # the basis of the subspace turns with Z; coefficients are what carries over
+            start = subspace.weights(self._last[0]), self._last[1]
+        solution = self.inner.solve(subspace.features_from_values(K), start)
+        beta = subspace.coefficients(solution.weights)
+        self._last = beta, solution.intercepts
+        slope = solution.score_gradient
+        active = np.flatnonzero(slope.any(axis=1))
+        if active.size < _FEW_ROWS * slope.shape[0]:
+            gradient = self.kernel.grad_vectors(self.X[active], Z, slope[active] @ beta.T)
+        else:
+            gradient = pullback(slope @ beta.T)
+        if solution.norm_gradient != 0.0:
+            gram = self.kernel.grad_vectors(Z, Z, beta @ beta.T)
+            gradient = gradient + solution.norm_gradient * gram
+        return Evaluation(
+            vectors=Z,
+            value=solution.value,
+            gradient=gradient,
+            coefficients=beta,
+            intercepts=solution.intercepts,
+            rank=subspace.rank,
+            gap=solution.gap,
+            kernel=self.kernel,
+            score_gradient=slope,
+        )

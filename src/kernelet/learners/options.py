@@ -1,0 +1,29 @@
+"""Checks of constructor parameters, in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+
+def choice(name: str, value: Any, known: Iterable[str]) -> str:
+    """A string out of a few."""
+    names = sorted(known)
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}; got {value!r}.")
+    return value
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < float("inf"):
+        raise ValueError(f"{name} must be a finite number above zero; got {value!r}.")
+    return float(value)

@@ -1,0 +1,53 @@
+"""The soft-margin SVM as an inner problem: one label vector, or several that share the vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelet.learners.marginal import FloatArray, InnerSolution, Start
+from kernelet.solvers import Solution, hinge_ridge_many
+from kernelet.solvers.squared_hinge import squared_hinge_ridge_many
+
+
+LOSSES = {"hinge": hinge_ridge_many, "squared_hinge": squared_hinge_ridge_many}
+
+
+class SVMProblem:
+    """sum_k min 1/2 ||w_k||^2 + sum_i C_i loss(y_ik f_k(x_i)), equations (24)-(27).
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, k)
+        Labels, -1 or +1, a column for each machine.
+    C : ndarray of shape (n,)
+        Cost of each row.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    tol : float, default=1e-7
+        Relative duality gap of each solve.
+    """
+
+    def __init__(self, Y: FloatArray, C: FloatArray, loss: str = "hinge", tol: float = 1e-7) -> None:
+        self.Y = Y
+        self.C = C
+        self.tol = tol
+        self._solve = LOSSES[loss]
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve all machines, exactly, on the rows that matter near the start."""
+        guesses = None
+        if start is not None:
+            weights, intercepts = start
+            guesses = [
+                Solution.guess(weights[:, k], float(intercepts[k]))
+                for k in range(intercepts.size)
+            ]
+        solutions = self._solve(Phi, self.Y, self.C, tol=self.tol, warm_start=guesses)
+        multipliers = np.stack([solution.multipliers for solution in solutions], axis=1)
+        return InnerSolution(
+            value=sum(solution.primal_value for solution in solutions),
+            weights=np.stack([solution.weights for solution in solutions], axis=1),
+            intercepts=np.array([solution.intercept for solution in solutions]),
+            score_gradient=-self.Y * multipliers,
+            norm_gradient=1.0,
+            gap=max(solution.gap for solution in solutions),
+        )

@@ -1,0 +1,62 @@
+"""Class weights, and kernel widths that a weighted row counts for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def class_weights(
+    class_weight: Mapping[Any, float] | str | None,
+    classes: NDArray[Any],
+    codes: NDArray[np.intp],
+    sample_weight: FloatArray,
+) -> FloatArray:
+    """The weight of each row's class.
+
+    "balanced" makes the total weight of all classes equal, counting rows by their sample weight,
+    so that a weight still equals repetition; a mapping gives the weights, 1 for classes it does
+    not name.
+    """
+    if class_weight is None:
+        return np.ones(codes.size)
+    if isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes]
+        if unknown:
+            raise ValueError(f"class_weight names {unknown!r}, which y does not contain.")
+        weights = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError("class_weight must hold finite weights that are not negative.")
+    elif class_weight == "balanced":
+        totals = np.bincount(codes, weights=sample_weight, minlength=classes.size)
+        weights = np.zeros(classes.size)
+        seen = totals > 0
+        weights[seen] = totals.sum() / (np.count_nonzero(seen) * totals[seen])
+    else:
+        raise ValueError(
+            f"class_weight must be 'balanced', a dict of weights or None, got {class_weight!r}."
+        )
+    chosen: FloatArray = weights[codes]
+    return chosen
+
+
+def gamma_of_weighted_rows(gamma: float | str, X: Any, weights: FloatArray) -> float | str:
+    """gamma="scale" where a row of weight 2 counts as two rows; anything else is left as it is.
+
+    With equal weights this is scikit-learn's 1 / (n_features * X.var()).
+    """
+    if not isinstance(gamma, str) or gamma != "scale":
+        return gamma
+    share = weights / weights.sum()
+    d = X.shape[1]
+    mean = float((share @ X).sum()) / d
+    if isinstance(X, np.ndarray):
+        variance = float((share @ np.square(X - mean)).sum()) / d
+    else:
+        variance = float((share @ X.multiply(X)).sum()) / d - mean * mean
+    return 1.0 / (d * variance) if variance > 0 else 1.0
