@@ -1,0 +1,37 @@
+"""Kernels k(x, z): values, diagonals, and gradients pulled back to the vectors z."""
+
+from kernelet.kernels.base import Kernel, PreparedKernel, require_input_gradient
+from kernelet.kernels.composite import Product, Scaled, Sum
+from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
+from kernelet.kernels.function import CallableKernel
+from kernelet.kernels.laplacian import Laplacian
+from kernelet.kernels.radial import (
+    Exponential,
+    Gaussian,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+)
+from kernelet.kernels.resolve import resolve_kernel
+from kernelet.kernels.specification import kernel_from_specification
+
+__all__ = [
+    "CallableKernel",
+    "Exponential",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern32",
+    "Matern52",
+    "Polynomial",
+    "PreparedKernel",
+    "Product",
+    "RationalQuadratic",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "kernel_from_specification",
+    "require_input_gradient",
+    "resolve_kernel",
+]

@@ -1,0 +1,242 @@
+"""What a kernel is to the rest of the package."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from kernelet.kernels.arrays import (
+    FloatArray,
+    Rows,
+    block_length,
+    check_rows,
+    check_vectors,
+    float_dtype,
+)
+from kernelet.kernels.blocks import Workspace, run_blocks
+
+Pullback: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+class PreparedKernel(ABC):
+    """k(., z_1), ..., k(., z_m): a kernel whose vectors are fixed.
+
+    Whatever depends on Z alone is computed when it is made, and once.
+
+    Attributes
+    ----------
+    n_vectors, n_features : int
+        m and d.
+    dtype : dtype
+        float32 or float64, in which everything is computed.
+    row_elements : int
+        Elements of scratch and output that one row of X needs, from which the length of a block
+        follows.
+    """
+
+    n_vectors: int
+    n_features: int
+    dtype: np.dtype[Any]
+    row_elements: int
+
+    @abstractmethod
+    def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
+        """Write k(x_i, z_j) of a block of rows into `out`, an array of shape (rows, m)."""
+
+    @abstractmethod
+    def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
+        """Values of all rows and the pull-back to the vectors; see `Kernel.value_and_pullback`."""
+
+    @final
+    def __call__(self, X: Rows) -> FloatArray:
+        """The matrix of all k(x_i, z_j), for rows that `check_rows` has passed."""
+        K = np.empty((X.shape[0], self.n_vectors), dtype=self.dtype)
+        run_blocks(
+            lambda start, stop, workspace: self.fill(X[start:stop], K[start:stop], workspace),
+            X.shape[0],
+            block_length(self.row_elements, self.dtype),
+            self.row_elements,
+        )
+        return K
+
+
+class Kernel(ABC):
+    """A kernel k(x, z), with gradients in the vectors z.
+
+    Kernels are frozen dataclasses: they compare by their parameters and can be hashed. `a + b`,
+    `a * b` and `2.0 * a` are kernels again.
+
+    Attributes
+    ----------
+    name : str
+        What the kernel is called in a specification.
+    is_positive_definite : bool
+        Whether every Gram matrix is positive semi-definite.
+    has_input_gradient : bool
+        Whether `value_and_pullback` and `grad_vectors` can be called.
+    is_smooth : bool
+        Whether k is continuously differentiable in z everywhere. Where it is not, the docstring
+        says what stands for the derivative.
+    has_constant_diagonal : bool
+        Whether k(x, x) is the same for all x.
+    is_serializable : bool
+        Whether `specification` can be called.
+    """
+
+    # A NumPy scalar on the left of `*` leaves the operation to the kernel.
+    __array_ufunc__ = None
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def is_positive_definite(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def has_input_gradient(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def is_smooth(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def has_constant_diagonal(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def is_serializable(self) -> bool: ...
+
+    @abstractmethod
+    def prepare(self, Z: FloatArray) -> PreparedKernel:
+        """Fix the vectors, an array of float32 or float64, which is also what is computed in."""
+
+    @abstractmethod
+    def diagonal(self, X: Rows) -> FloatArray:
+        """k(x_i, x_i) of every row, in float32 for float32 rows and in float64 otherwise."""
+
+    @final
+    def __call__(self, X: Rows, Z: FloatArray) -> FloatArray:
+        """The matrix of all k(x_i, z_j).
+
+        Parameters
+        ----------
+        X : array-like or SciPy sparse matrix of shape (n, d)
+        Z : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            float32 if both are, else float64.
+        """
+        rows, vectors = _checked(X, Z)
+        return self.prepare(vectors)(rows)
+
+    @final
+    def value_and_pullback(self, X: Rows, Z: FloatArray) -> tuple[FloatArray, Pullback]:
+        """Values, and the function that pulls a gradient in them back to the vectors.
+
+        Parameters
+        ----------
+        X : array-like or SciPy sparse matrix of shape (n, d)
+        Z : array-like of shape (m, d)
+
+        Returns
+        -------
+        K : ndarray of shape (n, m)
+            Read-only: the pull-back makes use of it.
+        pullback : callable
+            Takes W of shape (n, m) to the array of shape (m, d) with rows
+            sum_i W_ij dk(x_i, z_j)/dz_j. X is kept, not copied: do not write to it meanwhile.
+        """
+        require_input_gradient(self, "value_and_pullback")
+        rows, vectors = _checked(X, Z)
+        K, pullback = self.prepare(vectors).linearize(rows)
+        K.flags.writeable = False
+
+        def checked_pullback(W: FloatArray) -> FloatArray:
+            weights = np.asarray(W, dtype=K.dtype)
+            if weights.shape != K.shape:
+                raise ValueError(f"W must have the shape {K.shape} of K, got {weights.shape}.")
+            return pullback(weights)
+
+        return K, checked_pullback
+
+    @final
+    def grad_vectors(self, X: Rows, Z: FloatArray, W: FloatArray) -> FloatArray:
+        """sum_i W_ij dk(x_i, z_j)/dz_j for every j, an array of shape (m, d)."""
+        return self.value_and_pullback(X, Z)[1](W)
+
+    @final
+    def specification(self) -> dict[str, Any]:
+        """Name and parameters as a dict that JSON can hold; `kernel_from_specification` reads it.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is, or contains, a Python function.
+        """
+        if not self.is_serializable:
+            raise ValueError(
+                f"{self!r} contains a Python function, which cannot be written to a file. "
+                "Use a kernel of kernelet.kernels, or sums and products of them."
+            )
+        # Every leaf is a dataclass, which the type of its base class cannot say.
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return {"name": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields}
+
+    def __add__(self, other: object) -> Kernel:
+        from kernelet.kernels.composite import Sum  # it imports this module
+
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: object) -> Kernel:
+        from kernelet.kernels.composite import Product, Scaled  # it imports this module
+
+        if isinstance(other, Kernel):
+            return Product((self, other))
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Kernel):
+        return value.specification()
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _checked(X: Rows, Z: FloatArray) -> tuple[Rows, FloatArray]:
+    vectors = check_vectors(Z)
+    rows = check_rows(X, vectors.shape[1])
+    return rows, vectors.astype(float_dtype(rows, vectors), copy=False)
+
+
+def require_input_gradient(kernel: Kernel, who: str) -> None:
+    """Refuse a kernel without gradients, before any work is done.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    who : str
+        The method that needs the gradients, as the user knows it.
+
+    Raises
+    ------
+    ValueError
+        Naming both the method and the kernel.
+    """
+    if not kernel.has_input_gradient:
+        raise ValueError(
+            f"{who} needs the gradient of the kernel in its vectors, which {kernel!r} does not "
+            "have. Use a kernel of kernelet.kernels, such as 'rbf', or a method that keeps the "
+            "vectors where they are."
+        )

@@ -1,0 +1,148 @@
+"""Row blocks, worked off by a few threads.
+
+NumPy's BLAS has threads of its own, but exp and its like have none. So the rows are cut into
+blocks that fit the cache, each thread takes the next block, and BLAS is held to one thread
+meanwhile. The cut does not depend on the number of threads, and so neither does the result.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from kernelet.kernels.arrays import FloatArray
+
+# Below this many elements of scratch and output, starting threads costs more than they save.
+THREADED_ELEMENTS = 2_000_000
+
+
+class Workspace:
+    """Scratch arrays that are allocated for the first block and serve all the others.
+
+    Each thread has its own.
+    """
+
+    __slots__ = ("_arrays",)
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[int, str], FloatArray] = {}
+
+    def take(
+        self, owner: object, name: str, rows: int, columns: int, dtype: np.dtype[Any]
+    ) -> FloatArray:
+        """An array of shape (rows, columns) with arbitrary content, for `owner` alone."""
+        key = (id(owner), name)
+        array = self._arrays.get(key)
+        if (
+            array is None
+            or array.shape[0] < rows
+            or array.shape[1] != columns
+            or array.dtype != dtype
+        ):
+            array = np.empty((rows, columns), dtype=dtype)
+            self._arrays[key] = array
+        return array if array.shape[0] == rows else array[:rows]
+
+
+Task = Callable[[int, int, Workspace], None]
+
+
+def run_blocks(
+    task: Task, n_rows: int, length: int, row_elements: int, n_threads: int | None = None
+) -> None:
+    """Call task(start, stop, workspace) for every block of `length` rows.
+
+    Parameters
+    ----------
+    task : callable
+        Must write to its own rows only.
+    n_rows, length : int
+        The rows start, ..., min(start + length, n_rows) for start = 0, length, 2 length, ...
+    row_elements : int
+        Elements that one row touches, to judge whether threads are worth while.
+    n_threads : int or None, default=None
+        None takes as many as there are cores if the work is worth it and BLAS can be held to
+        one thread, else one.
+    """
+    starts = range(0, n_rows, length)
+    if n_threads is None:
+        large = len(starts) > 1 and n_rows * row_elements > THREADED_ELEMENTS
+        # Threads whose products each start threads of their own are slower than one thread, and
+        # without threadpoolctl nothing can stop BLAS from doing so.
+        n_threads = available_threads() if large and _blas_controller() is not None else 1
+    n_threads = min(n_threads, len(starts))
+    if n_threads <= 1:
+        workspace = Workspace()
+        for start in starts:
+            task(start, min(start + length, n_rows), workspace)
+        return
+    queue = deque(starts)
+
+    def work() -> None:
+        workspace = Workspace()
+        while True:
+            try:
+                start = queue.popleft()
+            except IndexError:
+                return
+            task(start, min(start + length, n_rows), workspace)
+
+    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+        for future in [pool.submit(work) for _ in range(n_threads)]:
+            future.result()
+
+
+def available_threads() -> int:
+    """Cores that this process may use, or OMP_NUM_THREADS where that is less."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
+
+
+@functools.cache
+def _blas_controller() -> Any:
+    """threadpoolctl's view of the loaded BLAS, or None where it is not installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread, without effect where threadpoolctl is not installed.
+
+    The limit is one of the whole process. Callers that overlap in time share it: the first sets
+    it and the last lifts it, so that none mistakes another's limit for the original setting.
+    """
+    global _blas_users, _blas_limit
+    with _blas_lock:
+        controller = _blas_controller()
+        if _blas_users == 0 and controller is not None:
+            _blas_limit = controller.limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0 and _blas_limit is not None:
+                _blas_limit.restore_original_limits()
+                _blas_limit = None

@@ -1,0 +1,250 @@
+"""Kernels made of kernels: sums, products, multiples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from kernelet.kernels.arrays import FloatArray, Rows
+from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
+from kernelet.kernels.blocks import Workspace
+from kernelet.kernels.parameters import positive
+
+
+class CompositeKernel(Kernel, ABC):
+    """A kernel that can do what all its parts can do."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Kernel, ...]: ...
+
+    @property
+    @final
+    def is_positive_definite(self) -> bool:
+        return all(part.is_positive_definite for part in self.parts)
+
+    @property
+    @final
+    def has_input_gradient(self) -> bool:
+        return all(part.has_input_gradient for part in self.parts)
+
+    @property
+    @final
+    def is_smooth(self) -> bool:
+        return all(part.is_smooth for part in self.parts)
+
+    @property
+    @final
+    def has_constant_diagonal(self) -> bool:
+        return all(part.has_constant_diagonal for part in self.parts)
+
+    @property
+    @final
+    def is_serializable(self) -> bool:
+        return all(part.is_serializable for part in self.parts)
+
+
+@final
+@dataclass(frozen=True)
+class Sum(CompositeKernel):
+    """The sum of kernels, also written `a + b`.
+
+    Parameters
+    ----------
+    terms : sequence of Kernel
+        At least one. Sums among them are dissolved.
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian, Linear
+    >>> kernel = Gaussian(gamma=0.5) + Linear()
+    >>> kernel
+    Sum(terms=(Gaussian(gamma=0.5), Linear()))
+    >>> kernel([[1.0, 2.0]], [[1.0, 2.0]])
+    array([[6.]])
+    """
+
+    terms: tuple[Kernel, ...]
+
+    name = "sum"
+
+    def __post_init__(self) -> None:
+        terms = _kernels("terms", self.terms)
+        flat = [k for term in terms for k in (term.terms if isinstance(term, Sum) else [term])]
+        object.__setattr__(self, "terms", tuple(flat))
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.terms
+
+    def prepare(self, Z: FloatArray) -> PreparedKernel:
+        return _PreparedSum([term.prepare(Z) for term in self.terms])
+
+    def diagonal(self, X: Rows) -> FloatArray:
+        total: FloatArray = np.sum([term.diagonal(X) for term in self.terms], axis=0)
+        return total
+
+
+@final
+@dataclass(frozen=True)
+class Product(CompositeKernel):
+    """The product of kernels, also written `a * b`.
+
+    Parameters
+    ----------
+    factors : sequence of Kernel
+        At least one. Products among them are dissolved.
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian, Linear
+    >>> kernel = Gaussian(gamma=0.5) * Linear()
+    >>> kernel([[1.0, 2.0]], [[0.0, 2.0]])
+    array([[2.42612264]])
+    """
+
+    factors: tuple[Kernel, ...]
+
+    name = "product"
+
+    def __post_init__(self) -> None:
+        factors = _kernels("factors", self.factors)
+        flat = [k for f in factors for k in (f.factors if isinstance(f, Product) else [f])]
+        object.__setattr__(self, "factors", tuple(flat))
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.factors
+
+    def prepare(self, Z: FloatArray) -> PreparedKernel:
+        return _PreparedProduct([factor.prepare(Z) for factor in self.factors])
+
+    def diagonal(self, X: Rows) -> FloatArray:
+        product: FloatArray = np.prod([factor.diagonal(X) for factor in self.factors], axis=0)
+        return product
+
+
+@final
+@dataclass(frozen=True)
+class Scaled(CompositeKernel):
+    """A positive multiple of a kernel, also written `2.0 * a`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    factor : float
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian
+    >>> (2.0 * Gaussian(gamma=0.5))([[0.0, 0.0]], [[1.0, 1.0]])
+    array([[0.73575888]])
+    """
+
+    kernel: Kernel
+    factor: float
+
+    name = "scaled"
+
+    def __post_init__(self) -> None:
+        _kernels("kernel", (self.kernel,))
+        object.__setattr__(self, "factor", positive("factor", self.factor))
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
+
+    def prepare(self, Z: FloatArray) -> PreparedKernel:
+        return _PreparedMultiple(self.kernel.prepare(Z), self.factor)
+
+    def diagonal(self, X: Rows) -> FloatArray:
+        return self.kernel.diagonal(X) * self.factor
+
+
+def _kernels(name: str, parts: object) -> Sequence[Kernel]:
+    if not isinstance(parts, Sequence) or not all(isinstance(part, Kernel) for part in parts):
+        raise ValueError(f"{name} must be made of kernels, got {parts!r}.")
+    if not parts:
+        raise ValueError(f"{name} must hold at least one kernel.")
+    return parts
+
+
+class _PreparedSum(PreparedKernel):
+    def __init__(self, parts: Sequence[PreparedKernel]) -> None:
+        self.n_vectors, self.n_features = parts[0].n_vectors, parts[0].n_features
+        self.dtype = parts[0].dtype
+        self.row_elements = self.n_vectors + sum(part.row_elements for part in parts)
+        self._parts = parts
+
+    def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
+        self._parts[0].fill(X, out, workspace)
+        values = workspace.take(self, "values", X.shape[0], self.n_vectors, self.dtype)
+        for part in self._parts[1:]:
+            part.fill(X, values, workspace)
+            out += values
+
+    def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
+        linearized = [part.linearize(X) for part in self._parts]
+        total: FloatArray = np.sum([K for K, _ in linearized], axis=0)
+        pullbacks = [pullback for _, pullback in linearized]
+
+        def pullback(W: FloatArray) -> FloatArray:
+            gradient: FloatArray = np.sum([pull(W) for pull in pullbacks], axis=0)
+            return gradient
+
+        return total, pullback
+
+
+class _PreparedProduct(PreparedKernel):
+    def __init__(self, parts: Sequence[PreparedKernel]) -> None:
+        self.n_vectors, self.n_features = parts[0].n_vectors, parts[0].n_features
+        self.dtype = parts[0].dtype
+        self.row_elements = self.n_vectors + sum(part.row_elements for part in parts)
+        self._parts = parts
+
+    def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
+        self._parts[0].fill(X, out, workspace)
+        values = workspace.take(self, "values", X.shape[0], self.n_vectors, self.dtype)
+        for part in self._parts[1:]:
+            part.fill(X, values, workspace)
+            out *= values
+
+    def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
+        linearized = [part.linearize(X) for part in self._parts]
+        values = [K for K, _ in linearized]
+        product: FloatArray = np.prod(values, axis=0)
+
+        def pullback(W: FloatArray) -> FloatArray:
+            # The product rule. The other factors are multiplied anew: dividing the product by a
+            # factor fails where the factor is 0.
+            gradients = []
+            for index, (_, pull) in enumerate(linearized):
+                weights = W
+                for K in values[:index] + values[index + 1 :]:
+                    weights = weights * K
+                gradients.append(pull(weights))
+            gradient: FloatArray = np.sum(gradients, axis=0)
+            return gradient
+
+        return product, pullback
+
+
+class _PreparedMultiple(PreparedKernel):
+    def __init__(self, part: PreparedKernel, factor: float) -> None:
+        self.n_vectors, self.n_features = part.n_vectors, part.n_features
+        self.dtype = part.dtype
+        self.row_elements = part.row_elements
+        self._part = part
+        self._factor = factor
+
+    def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
+        self._part.fill(X, out, workspace)
+        out *= self._factor
+
+    def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
+        K, pullback = self._part.linearize(X)
+        return K * self._factor, lambda W: pullback(W) * self._factor

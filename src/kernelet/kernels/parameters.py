@@ -1,0 +1,30 @@
+"""Checks of kernel parameters, with messages that name the parameter."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+
+def positive(name: str, value: object) -> float:
+    """The value as a float, if it is a finite number above zero."""
+    number = finite(name, value)
+    if number <= 0.0:
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
+    return number
+
+
+def finite(name: str, value: object) -> float:
+    """The value as a float, if it is a finite number."""
+    # True is an integer to Python, and never meant as a width.
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}.")
+    return float(value)
+
+
+def positive_integer(name: str, value: object) -> int:
+    """The value as an int, if it is an integer of at least 1 (3.0 is one as well)."""
+    number = finite(name, value)
+    if number < 1.0 or not number.is_integer():
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    return int(value) if isinstance(value, Integral) else int(number)

@@ -1,0 +1,93 @@
+"""Kernels from their specifications, as model files hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from kernelet.kernels.base import Kernel
+from kernelet.kernels.composite import Product, Scaled, Sum
+from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
+from kernelet.kernels.laplacian import Laplacian
+from kernelet.kernels.radial import (
+    Exponential,
+    Gaussian,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+)
+
+_CLASSES: tuple[type[Any], ...] = (
+    Gaussian,
+    Exponential,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    Sum,
+    Product,
+    Scaled,
+)
+_BY_NAME: dict[str, type[Any]] = {kernel.name: kernel for kernel in _CLASSES}
+
+# Far more than anybody nests, far less than Python's own limit: a file is not to be trusted.
+_MAX_DEPTH = 50
+
+
+def kernel_from_specification(specification: Mapping[str, Any]) -> Kernel:
+    """The kernel that a specification describes, the inverse of `Kernel.specification`.
+
+    Parameters
+    ----------
+    specification : mapping
+        "name" and the parameters of the kernel, all of them, as JSON values.
+
+    Returns
+    -------
+    Kernel
+
+    Raises
+    ------
+    ValueError
+        If anything is missing, unknown or out of range.
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian, kernel_from_specification
+    >>> Gaussian(gamma=0.5).specification()
+    {'name': 'rbf', 'gamma': 0.5}
+    >>> kernel_from_specification({"name": "rbf", "gamma": 0.5})
+    Gaussian(gamma=0.5)
+    """
+    return _build(specification, depth=0)
+
+
+def _build(specification: object, depth: int) -> Kernel:
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"The kernel is nested more than {_MAX_DEPTH} levels deep.")
+    if not isinstance(specification, Mapping):
+        raise ValueError(f"A kernel specification must be a mapping, got {specification!r}.")
+    name = specification.get("name")
+    if not isinstance(name, str) or name not in _BY_NAME:
+        raise ValueError(f"Unknown kernel name {name!r}; known are {', '.join(_BY_NAME)}.")
+    kernel_class = _BY_NAME[name]
+    expected = {field.name for field in dataclasses.fields(kernel_class)}
+    given = set(specification) - {"name"}
+    if given != expected:
+        raise ValueError(
+            f"The kernel {name!r} takes the parameters {sorted(expected)}, "
+            f"but the specification has {sorted(map(str, given))}."
+        )
+    values = {key: _value(specification[key], depth + 1) for key in expected}
+    kernel: Kernel = kernel_class(**values)
+    return kernel
+
+
+def _value(value: object, depth: int) -> object:
+    if isinstance(value, Mapping):
+        return _build(value, depth)
+    return tuple(_build(item, depth) for item in value) if isinstance(value, list) else value
