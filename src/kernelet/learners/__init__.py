@@ -1,0 +1,19 @@
+"""One file = one method: pure functions, and the estimators over them."""
+
+from __future__ import annotations
+
+from kernelet.learners.calibrate import CalibratedClassifier, calibrate
+from kernelet.learners.compress import compress
+from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
+from kernelet.learners.reduced_svc import ReducedSVC
+from kernelet.learners.sparse_svc import SparseSVC
+
+__all__ = [
+    "CalibratedClassifier",
+    "KernelFisherClassifier",
+    "KernelFisherDiscriminant",
+    "ReducedSVC",
+    "SparseSVC",
+    "calibrate",
+    "compress",
+]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.learners.marginal import Evaluation, FloatArray, MarginalObjective
+from kernelet.subspace import WhitenedMap
 
 # Steps that change W by less than this share of it, over a whole leg, end the search.
 _STALL_STEPS = 3
@@ -42,9 +45,15 @@ class Descent:
     message: str
     history: tuple[float, ...]
 
-
-class _EndOfLegError(StopIteration):
-    """The rank of the subspace has changed: a new model of the curvature is needed."""
+    def warn_unless_converged(self, who: str) -> None:
+        """Tell the user of an estimator's ``fit`` how far the search got."""
+        if not self.converged:
+            warnings.warn(
+                f"{who} stopped early: {self.message} (W = {self.best.value:.6g} after "
+                f"{self.n_iter} steps). Raise max_iter or tol; the model is usable.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
 
 
 def minimize_over_vectors(
@@ -168,8 +177,6 @@ class _Search:
         return at.value, at.gradient.ravel() * scale
 
     def _natural_rank(self) -> int:
-        from kernelet.subspace import WhitenedMap
-
         return WhitenedMap.from_vectors(self.best.kernel, self.best.vectors).rank
 
     def _accepted(self, intermediate_result: object) -> None:

@@ -49,8 +49,8 @@ class InnerSolution:
     intercepts : ndarray of shape (outputs,)
     score_gradient : ndarray of shape (n, outputs)
         dF/df at the optimum; for a loss, the derivative of the loss of each row.
-    norm_gradient : float
-        dF/dq for q = 1/2 beta' K^z beta; 1 for 1/2 ||w||^2.
+    norm_gradient : ndarray of shape (outputs,)
+        dF/dq_k for q_k = 1/2 beta_k' K^z beta_k; 1 for 1/2 ||w||^2.
     gap : float
         Relative duality gap or residual of the inner solve.
     """
@@ -59,7 +59,7 @@ class InnerSolution:
     weights: FloatArray
     intercepts: FloatArray
     score_gradient: FloatArray
-    norm_gradient: float
+    norm_gradient: FloatArray
     gap: float
 
 
@@ -112,7 +112,7 @@ class MarginalObjective:
     def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
         """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
         self.n_evaluations += 1
-        subspace = WhitenedMap.from_vectors(self.kernel, Z, rank)
+        subspace = self._subspace(Z, rank)
         K, pullback = self.kernel.value_and_pullback(self.X, Z)
         start = None
         if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
@@ -127,9 +127,8 @@ class MarginalObjective:
             gradient = self.kernel.grad_vectors(self.X[active], Z, slope[active] @ beta.T)
         else:
             gradient = pullback(slope @ beta.T)
-        if solution.norm_gradient != 0.0:
-            gram = self.kernel.grad_vectors(Z, Z, beta @ beta.T)
-            gradient = gradient + solution.norm_gradient * gram
+        gram = (beta * solution.norm_gradient) @ beta.T
+        gradient = gradient + self.kernel.grad_vectors(Z, Z, gram)
         return Evaluation(
             vectors=Z,
             value=solution.value,
@@ -140,4 +139,27 @@ class MarginalObjective:
             gap=solution.gap,
             kernel=self.kernel,
             score_gradient=slope,
+        )
+
+    def _subspace(self, Z: FloatArray, rank: int | None) -> WhitenedMap:
+        try:
+            return WhitenedMap.from_vectors(self.kernel, Z, rank)
+        except np.linalg.LinAlgError:
+            # fewer directions than were held fixed: a line search has moved vectors together
+            return WhitenedMap.from_vectors(self.kernel, Z)
+
+    def without_gradient(self, Z: FloatArray) -> Evaluation:
+        """Value and machine at Z for kernels that have no gradient in their vectors."""
+        subspace = WhitenedMap.from_vectors(self.kernel, Z)
+        solution = self.inner.solve(subspace.features(self.X), None)
+        return Evaluation(
+            vectors=Z,
+            value=solution.value,
+            gradient=np.full_like(Z, np.nan),
+            coefficients=subspace.coefficients(solution.weights),
+            intercepts=solution.intercepts,
+            rank=subspace.rank,
+            gap=solution.gap,
+            kernel=self.kernel,
+            score_gradient=solution.score_gradient,
         )

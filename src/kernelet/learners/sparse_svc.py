@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
 
 from kernelet.kernels import Kernel, require_input_gradient
-from kernelet.learners.classifier import FloatArray, KernelClassifier, TrainingSet
+from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.learners.descent import Descent, Progress, minimize_over_vectors
 from kernelet.learners.exchange import resized, revived
 from kernelet.learners.marginal import MarginalObjective
@@ -240,6 +240,45 @@ default="kmeans"
             searches = map_in_threads(search, range(len(columns)), self.n_jobs or 1)
         return self._store(searches, data.kernel)
 
+    def fit_path(
+        self,
+        X: Any,
+        y: ArrayLike,
+        budgets: Sequence[int],
+        sample_weight: ArrayLike | None = None,
+    ) -> list[SparseSVC]:
+        """Fitted models for several budgets, each started from the one before.
+
+        Increasing budgets add vectors where they lower W most, decreasing ones drop those that
+        are missed least, and each machine is then polished; a whole curve costs little more than
+        its largest point. This estimator itself is left unfitted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        budgets : sequence of int
+            Values of ``n_vectors``, in the order in which they are to be fitted.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        list of SparseSVC
+            One fitted estimator for each budget.
+        """
+        models: list[SparseSVC] = []
+        for budget in budgets:
+            model: SparseSVC = clone(self).set_params(n_vectors=budget)
+            if models:
+                model.set_params(warm_start=True)
+                model._vector_sets = models[-1]._vector_sets
+            model.fit(X, y, sample_weight)
+            models.append(model.set_params(warm_start=self.warm_start))
+        return models
+
     def _budgets(self, n_searches: int) -> list[int]:
         if np.ndim(self.n_vectors) == 0:
             return [count("n_vectors", self.n_vectors)] * n_searches
@@ -303,15 +342,8 @@ default="kmeans"
         self.history_ = [np.array(search.history) for search in searches]
         self.n_iter_ = sum(search.n_iter for search in searches)
         self.n_evaluations_ = sum(search.n_evaluations for search in searches)
-        unfinished = [search for search in searches if not search.converged]
-        if unfinished:
-            last = unfinished[0]
-            warnings.warn(
-                f"SparseSVC stopped early: {last.message} (W = {last.best.value:.6g}). Raise "
-                "max_iter or tol; the model is usable.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        for search in searches:
+            search.warn_unless_converged(type(self).__name__)
         if len(ends) == 1:
             return ends[0].machine
         return KernelMachine(

@@ -48,6 +48,6 @@ class SVMProblem:
             weights=np.stack([solution.weights for solution in solutions], axis=1),
             intercepts=np.array([solution.intercept for solution in solutions]),
             score_gradient=-self.Y * multipliers,
-            norm_gradient=1.0,
+            norm_gradient=np.ones(len(solutions)),
             gap=max(solution.gap for solution in solutions),
         )

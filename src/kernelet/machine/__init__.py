@@ -1,5 +1,17 @@
-"""The kernel machine: what every method ends in, and all that prediction needs."""
+"""The compact predictor f(x) = sum_j beta_j k(z_j, x) + b."""
 
+from kernelet.machine.calibration import (
+    CalibratedMachine,
+    Calibration,
+    SigmoidCalibration,
+    TemperatureCalibration,
+)
 from kernelet.machine.machine import KernelMachine
 
-__all__ = ["KernelMachine"]
+__all__ = [
+    "CalibratedMachine",
+    "Calibration",
+    "KernelMachine",
+    "SigmoidCalibration",
+    "TemperatureCalibration",
+]

@@ -1,0 +1,144 @@
+"""Fitted scikit-learn models as kernel machines, without changing what they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.learners.classifier import KernelClassifier
+from kernelet.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Adapted:
+    """A model as a machine, and how its scores are read.
+
+    Attributes
+    ----------
+    machine : KernelMachine
+    reading : {"scores", "values", "outliers", "classes", "pairs"}
+        What predictions are made of the machine's outputs: nothing (a bare machine), regression
+        values, outlier scores, one-vs-rest scores, or one-vs-one votes.
+    classes : ndarray or None
+        Labels, where there are classes.
+    C : float or None
+        Cost that the model was trained with.
+    class_weight : ndarray or None
+        Weight of each class in training.
+    """
+
+    machine: KernelMachine
+    reading: str
+    classes: NDArray[Any] | None = None
+    C: float | None = None
+    class_weight: NDArray[np.float64] | None = None
+
+
+def adapt(model: Any) -> Adapted:
+    """The machine behind a fitted model.
+
+    Raises
+    ------
+    TypeError
+        For models of another kind, naming those that are understood.
+    """
+    for kind, adapter in _ADAPTERS.items():
+        if isinstance(model, kind):
+            return adapter(model)
+    known = ", ".join(kind.__name__ for kind in _ADAPTERS)
+    raise TypeError(f"compress understands {known}; got {type(model).__name__}.")
+
+
+def _of_machine(model: KernelMachine) -> Adapted:
+    return Adapted(model, "scores")
+
+
+def _of_classifier(model: KernelClassifier) -> Adapted:
+    C = float(getattr(model, "C", 1.0))
+    return Adapted(model.machine_, "classes", model.classes_, C)
+
+
+def _kernel_of(model: Any) -> Kernel:
+    kernel = model.kernel
+    if callable(kernel):
+        return resolve_kernel(kernel, np.zeros((1, 1)))
+    if kernel == "precomputed":
+        raise ValueError(
+            'a model with kernel="precomputed" has no vectors to compress; fit it with a kernel '
+            "name or function."
+        )
+    gamma = getattr(model, "_gamma", model.gamma)
+    d = model.n_features_in_
+    if gamma is None:  # scikit-learn's pairwise kernels: 1 / number of features
+        gamma = 1.0 / d
+    return resolve_kernel(kernel, np.zeros((1, d)), gamma, model.degree, model.coef0)
+
+
+def _dense(vectors: Any) -> FloatArray:
+    array = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    return np.asarray(array, dtype=np.float64)
+
+
+def _machine(model: Any, coefficients: FloatArray, intercepts: FloatArray) -> KernelMachine:
+    return KernelMachine(_kernel_of(model), _dense(model.support_vectors_), coefficients, intercepts)
+
+
+def _of_svc(model: SVC | NuSVC) -> Adapted:
+    dual = _dense(model.dual_coef_)
+    classes = model.classes_
+    C = float(model.C) if isinstance(model, SVC) else 1.0
+    weight = np.asarray(model.class_weight_, dtype=np.float64)
+    if classes.size == 2:
+        machine = _machine(model, dual.T, np.asarray(model.intercept_, dtype=np.float64))
+        return Adapted(machine, "classes", classes, C, weight)
+    # LIBSVM stores a support vector's coefficients against the other classes in their order, its
+    # own class left out: row j - 1 against a later class j, row i against an earlier class i.
+    owner = np.repeat(np.arange(classes.size), model.n_support_)
+    pairs = list(combinations(range(classes.size), 2))
+    coefficients = np.zeros((owner.size, len(pairs)))
+    for column, (i, j) in enumerate(pairs):
+        coefficients[owner == i, column] = dual[j - 1, owner == i]
+        coefficients[owner == j, column] = dual[i, owner == j]
+    machine = _machine(model, coefficients, np.asarray(model.intercept_, dtype=np.float64))
+    return Adapted(machine, "pairs", classes, C, weight)
+
+
+def _of_regression(model: SVR | NuSVR) -> Adapted:
+    machine = _machine(model, _dense(model.dual_coef_).T, np.asarray(model.intercept_, float))
+    return Adapted(machine, "values")
+
+
+def _of_one_class(model: OneClassSVM) -> Adapted:
+    machine = _machine(model, _dense(model.dual_coef_).T, np.asarray(model.intercept_, float))
+    return Adapted(machine, "outliers")
+
+
+def _of_kernel_ridge(model: KernelRidge) -> Adapted:
+    coefficients = np.asarray(model.dual_coef_, dtype=np.float64)
+    coefficients = coefficients.reshape(coefficients.shape[0], -1)
+    machine = KernelMachine(
+        _kernel_of(model), _dense(model.X_fit_), coefficients, np.zeros(coefficients.shape[1])
+    )
+    return Adapted(machine, "values")
+
+
+_ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
+    KernelMachine: _of_machine,
+    KernelClassifier: _of_classifier,
+    SVC: _of_svc,
+    NuSVC: _of_svc,
+    SVR: _of_regression,
+    NuSVR: _of_regression,
+    OneClassSVM: _of_one_class,
+    KernelRidge: _of_kernel_ridge,
+}

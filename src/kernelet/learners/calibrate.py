@@ -1,0 +1,148 @@
+"""Probabilities for models that only score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.compressed import CompressedClassifier
+from kernelet.learners.options import choice
+from kernelet.machine import (
+    CalibratedMachine,
+    Calibration,
+    KernelMachine,
+    SigmoidCalibration,
+    TemperatureCalibration,
+)
+
+FloatArray = NDArray[np.float64]
+METHODS = ("sigmoid", "temperature")
+
+
+class CalibratedClassifier(ClassifierMixin, BaseEstimator):
+    """A fitted classifier with probabilities; made by `kernelet.calibrate`, not by ``fit``.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The model that was calibrated.
+    machine_ : KernelMachine
+        Its machine.
+    calibrated_machine_ : CalibratedMachine
+        The machine with its calibration, which needs NumPy alone.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> CalibratedClassifier:
+        """Leave the model as it is: like scikit-learn's FrozenEstimator it is fitted already."""
+        return self
+
+    def __sklearn_clone__(self) -> CalibratedClassifier:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in vars(self)
+
+    @property
+    def machine_(self) -> KernelMachine:
+        """The machine whose scores are calibrated."""
+        machine: KernelMachine = self.estimator_.machine_
+        return machine
+
+    @property
+    def n_vectors_(self) -> int:
+        """How many expansion vectors the machine has."""
+        return self.machine_.n_vectors
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the model that was calibrated."""
+        check_is_fitted(self)
+        scores: FloatArray = self.estimator_.decision_function(X)
+        return scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities of the rows, of shape (n_samples, n_classes)."""
+        calibration: Calibration = self.calibrated_machine_.calibration
+        return calibration.probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def calibrate(
+    model: Any, X: ArrayLike, y: ArrayLike, *, method: str = "sigmoid", sample_weight: Any = None
+) -> CalibratedClassifier:
+    """A model with probabilities, calibrated on rows that it has not seen.
+
+    scikit-learn's CalibratedClassifierCV finds the parameters; they become part of the machine.
+
+    Parameters
+    ----------
+    model : fitted classifier of this package
+    X, y : arrays
+        Rows and labels that ``model`` was not trained on, of all its classes.
+    method : {"sigmoid", "temperature"}, default="sigmoid"
+        Platt's sigmoid for each class, or one temperature for all, which keeps every predicted
+        label (scikit-learn 1.8 or newer).
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    CalibratedClassifier
+        With ``predict_proba``; its ``predict`` is the argmax of it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelet import SparseSVC, calibrate
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SparseSVC(n_vectors=20, C=10.0, random_state=0).fit(X[:1000], y[:1000])
+    >>> calibrated = calibrate(model, X[1000:1400], y[1000:1400])
+    >>> calibrated.predict_proba(X[1400:]).shape
+    (397, 10)
+    """
+    choice("method", method, METHODS)
+    if not isinstance(model, KernelClassifier | CompressedClassifier):
+        raise TypeError(
+            "calibrate takes a fitted classifier with one score per class: a classifier of "
+            f"kernelet, or what compress makes of a two-class SVC; got {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
+    fitted.fit(X, y, sample_weight=sample_weight)
+    if fitted.classes_.size != model.classes_.size:
+        raise ValueError(
+            f"y holds {fitted.classes_.size} of the model's {model.classes_.size} classes; "
+            "calibration needs rows of all of them."
+        )
+    (inner,) = fitted.calibrated_classifiers_
+    calibration: Calibration
+    if method == "sigmoid":
+        calibration = SigmoidCalibration(
+            np.array([calibrator.a_ for calibrator in inner.calibrators]),
+            np.array([calibrator.b_ for calibrator in inner.calibrators]),
+        )
+    else:
+        calibration = TemperatureCalibration(float(inner.calibrators[0].beta_))
+    result = CalibratedClassifier()
+    result.estimator_ = model
+    result.calibrated_machine_ = CalibratedMachine(model.machine_, calibration)
+    result.classes_ = model.classes_
+    result.n_features_in_ = model.n_features_in_
+    return result

@@ -1,0 +1,179 @@
+"""Estimators that predict like the model they were compressed from."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelet.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+
+
+class Compressed(BaseEstimator):
+    """A fitted model with fewer vectors; made by `kernelet.compress`, not by ``fit``.
+
+    Copies in pipelines and searches are the model itself, and ``fit`` leaves it alone.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The compact predictor.
+    vectors_ : ndarray of shape (n_vectors_, n_features)
+        The expansion vectors.
+    n_vectors_ : int
+        How many there are.
+    error_norm_ : float
+        Distance from the original's functions in the feature space, root of the sum of squares.
+    relative_error_ : float
+        The same as a share of the original's norm.
+    """
+
+    machine_: KernelMachine
+    error_norm_: float
+    relative_error_: float
+
+    @classmethod
+    def from_machine(cls, machine: KernelMachine, original: Any, **attributes: Any) -> Any:
+        """A fitted model around a machine; feature names are those of the original."""
+        model = cls()
+        model.machine_ = machine
+        model.n_features_in_ = machine.n_features
+        names = getattr(original, "feature_names_in_", None)
+        if names is not None:
+            model.feature_names_in_ = names
+        for name, value in attributes.items():
+            setattr(model, name, value)
+        return model
+
+    @property
+    def vectors_(self) -> FloatArray:
+        """The expansion vectors."""
+        vectors: FloatArray = self.machine_.vectors
+        return vectors
+
+    @property
+    def n_vectors_(self) -> int:
+        """How many expansion vectors the machine has."""
+        return self.machine_.n_vectors
+
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
+        """Leave the model as it is: like scikit-learn's FrozenEstimator it is fitted already."""
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "machine_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
+        )
+        scores: FloatArray = self.machine_.decision_function(X)
+        return scores
+
+
+class CompressedClassifier(ClassifierMixin, Compressed):
+    """One score per class (or one for two classes); the largest wins."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of shape (n,) for two classes, else (n, n_classes)."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class labels."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+
+class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
+    """One score per pair of classes, as LIBSVM has it; the class with the most votes wins."""
+
+    classes_: NDArray[Any]
+
+    def pair_scores(self, X: Any) -> FloatArray:
+        """Scores of shape (n, n_classes (n_classes - 1) / 2); positive is for the earlier class."""
+        return self._scores(X)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Votes of each class, plus a share below 1/3 of a vote that orders equal counts.
+
+        The same as scikit-learn's SVC with ``decision_function_shape="ovr"``.
+        """
+        votes, confidence = self._tally(self.pair_scores(X))
+        shares: FloatArray = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class labels by votes, the first of equals, as LIBSVM's."""
+        votes, _ = self._tally(self.pair_scores(X))
+        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
+        return labels
+
+    def _tally(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n_classes = self.classes_.size
+        votes = np.zeros((scores.shape[0], n_classes))
+        confidence = np.zeros_like(votes)
+        for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+            first = scores[:, column] > 0
+            votes[first, i] += 1
+            votes[~first, j] += 1
+            confidence[:, i] += scores[:, column]
+            confidence[:, j] -= scores[:, column]
+        return votes, confidence
+
+
+class CompressedRegressor(RegressorMixin, Compressed):
+    """Predicts the machine's values."""
+
+    def predict(self, X: Any) -> FloatArray:
+        """Values of shape (n,) for one output, else (n, n_outputs)."""
+        return self._scores(X)
+
+
+class CompressedOutlierDetector(OutlierMixin, Compressed):
+    """Positive scores are inliers."""
+
+    @property
+    def offset_(self) -> FloatArray:
+        """The offset of the scores, as scikit-learn's OneClassSVM has it."""
+        offset: FloatArray = -np.asarray(self.machine_.intercepts)
+        return offset
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Signed distance to the boundary; positive for inliers."""
+        return self._scores(X)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Scores before the offset is taken off."""
+        scores: FloatArray = self._scores(X) + self.offset_
+        return scores
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """+1 for inliers, -1 for outliers."""
+        return np.where(self._scores(X) >= 0, 1, -1)
+
+
+READINGS: dict[str, type[Compressed]] = {
+    "classes": CompressedClassifier,
+    "pairs": CompressedPairwiseClassifier,
+    "values": CompressedRegressor,
+    "outliers": CompressedOutlierDetector,
+}

@@ -1,0 +1,116 @@
+"""The kernel Fisher discriminant as an inner problem over explicit features."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from kernelet.learners.marginal import FloatArray, InnerSolution, Start
+
+
+class ContrastProblem:
+    r"""One Fisher direction for each two-class contrast (one-vs-rest for many classes).
+
+    .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
+
+    Equations (49)-(63) with the mean within-class variance as S_w. The between-class variance has
+    rank one, so the eigenvector (60) is (S_w + mu I)^-1 (m_+ - m_-) and needs no eigenvalue
+    solver; in whitened coordinates S_w + mu I is positive definite whatever the rank of K^z. The
+    inner value is minus the largest eigenvalue (62), summed over the contrasts.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, k)
+        Labels, -1 or +1, a column for each contrast.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    mu : float
+        Regularisation, in units of the features' variance.
+    """
+
+    def __init__(self, Y: FloatArray, weights: FloatArray, mu: float) -> None:
+        self.Y = Y
+        self.share = weights / weights.sum()
+        self.mu = mu
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve each contrast in closed form."""
+        columns = [self._direction(Phi, y) for y in self.Y.T]
+        directions, slopes, eigenvalues = zip(*columns, strict=True)
+        return InnerSolution(
+            value=-float(sum(eigenvalues)),
+            weights=np.stack(directions, axis=1),
+            intercepts=np.zeros(len(columns)),
+            score_gradient=np.stack(slopes, axis=1),
+            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
+            gap=0.0,
+        )
+
+    def _direction(self, Phi: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """The direction with w'(S_w + mu I)w = 1, dF/df by (63), and the eigenvalue."""
+        # rows of P average over a class; centred rows give the within-class variance
+        P = np.stack([self.share * (y > 0), self.share * (y < 0)])
+        P /= P.sum(axis=1, keepdims=True)
+        means = P @ Phi
+        centred = Phi - means[(y < 0).astype(np.intp)]
+        within = centred.T @ (self.share[:, None] * centred)
+        within[np.diag_indices_from(within)] += self.mu
+        contrast = means[0] - means[1]
+        w = cho_solve(cho_factor(within, lower=True), contrast)
+        eigenvalue = float(contrast @ w)
+        w = w / np.sqrt(max(eigenvalue, np.finfo(float).tiny))
+        distance = float(contrast @ w)
+        slope = 2.0 * eigenvalue * self.share * (centred @ w) - 2.0 * distance * (P[0] - P[1])
+        return w, slope, eigenvalue
+
+
+class DiscriminantProblem:
+    r"""The leading Fisher directions of many classes at once.
+
+    Maximises the sum of the n_components largest eigenvalues of
+    :math:`S_b w = \lambda (S_w + \mu I) w`, with S_b the variance of the class means.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Classes, 0 to k - 1.
+    weights : ndarray of shape (n,)
+    mu : float
+    n_components : int
+        At most k - 1.
+    """
+
+    def __init__(self, codes: np.ndarray, weights: FloatArray, mu: float, n_components: int) -> None:
+        self.codes = codes
+        self.share = weights / weights.sum()
+        self.mu = mu
+        self.n_components = n_components
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """A generalised eigenvalue problem of the size of the subspace."""
+        n_classes = int(self.codes.max()) + 1
+        member = self.share * (self.codes == np.arange(n_classes)[:, None])
+        size = member.sum(axis=1)
+        means = (member @ Phi) / size[:, None]
+        centred = Phi - means[self.codes]
+        within = centred.T @ (self.share[:, None] * centred)
+        within[np.diag_indices_from(within)] += self.mu
+        grand = size @ means
+        between = (means - grand).T @ (size[:, None] * (means - grand))
+        r = Phi.shape[1]
+        k = min(self.n_components, r)
+        values, W = eigh(between, within, subset_by_index=(r - k, r - 1))
+        values, W = values[::-1], W[:, ::-1]
+        # a direction's sign is free: its largest weight is positive, so refits agree
+        W = W * np.sign(W[np.abs(W).argmax(axis=0), np.arange(k)])
+        scores_within = centred @ W
+        scores_between = (means - grand)[self.codes] @ W
+        slope = 2.0 * self.share[:, None] * (values * scores_within - scores_between)
+        return InnerSolution(
+            value=-float(values.sum()),
+            weights=W,
+            intercepts=-(grand @ W),
+            score_gradient=slope,
+            norm_gradient=2.0 * self.mu * values,
+            gap=0.0,
+        )

@@ -1,0 +1,324 @@
+"""Kernel Fisher discriminants, full and sparse (Wu, Schölkopf, Bakır 2006, appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels.arrays import dense
+from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.descent import minimize_over_vectors
+from kernelet.learners.exchange import revived
+from kernelet.learners.fisher_problem import ContrastProblem, DiscriminantProblem
+from kernelet.learners.fixed_vectors import learn_with_vectors
+from kernelet.learners.marginal import Evaluation, InnerProblem, MarginalObjective
+from kernelet.learners.options import count, positive
+from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
+from kernelet.learners.training import FloatArray, TrainingSet, training_set
+from kernelet.machine import KernelMachine
+from kernelet.solvers import hinge_ridge_many
+from kernelet.subspace import seed_vectors
+
+
+def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Evaluation:
+    """Directions in the span of all rows, or of ``n_vectors`` learned vectors."""
+    objective = MarginalObjective(data.X, data.kernel, problem)
+    if estimator.n_vectors is None:
+        estimator.n_iter_ = 1
+        rows = np.asarray(dense(data.X), dtype=np.float64)
+        return objective.without_gradient(np.unique(rows, axis=0))
+    budget = count("n_vectors", estimator.n_vectors)
+    require_input_gradient(data.kernel, type(estimator).__name__)
+    seed = int(data.rng.randint(np.iinfo(np.int32).max))
+    rng = np.random.default_rng(seed)
+    start = seed_vectors(data.X, budget, estimator.init, data.kernel, seed, data.weights)
+    with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
+        descent = minimize_over_vectors(
+            objective,
+            start,
+            max_iter=count("max_iter", estimator.max_iter),
+            tol=positive("tol", estimator.tol),
+            revive=lambda at: revived(objective, at, rng),
+            on_step=lambda step: report(step, {}),
+        )
+    estimator.n_iter_ = max(1, descent.n_iter)
+    descent.warn_unless_converged(type(estimator).__name__)
+    return descent.best
+
+
+class KernelFisherClassifier(KernelClassifier):
+    r"""Kernel Fisher discriminant with a fixed number of vectors, or over all rows.
+
+    .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
+
+    where S_w is the mean within-class variance in the feature space. With ``n_vectors`` the
+    direction is restricted to the span of so many vectors, learned by gradient (sparse KFD); their
+    coefficients and the bias then come from the SVM over the vectors, as in the paper. Without,
+    all rows are vectors, and slope and bias come from an SVM on the one projected feature. Many
+    classes are one-vs-rest and share the vectors.
+
+    Parameters
+    ----------
+    n_vectors : int or None, default=None
+        The budget; None takes all rows (KFD).
+    mu : float, default=1e-3
+        Regularisation, in units of the variance in the feature space.
+    C : float, default=1.0
+        Cost in the SVM that sets the bias.
+    kernel : str, Kernel or callable, default="rbf"
+        A name or a kernel object.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
+        Where the vectors start.
+    max_iter : int, default=200
+        Steps of L-BFGS.
+    tol : float, default=1e-3
+        The search ends when W falls by less than a tenth of this share, three steps in a row.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+    verbose : int, default=0
+        Print every ``verbose``-th step to standard error.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the initial vectors.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The compact predictor.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    vectors_ : ndarray of shape (n_vectors_, n_features)
+        The expansion vectors.
+    n_vectors_ : int
+        How many there are.
+    objective_ : float
+        Sum over the classes of the largest eigenvalues (62), which is maximised.
+    n_iter_ : int
+        Steps taken.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    M. Wu, B. Schölkopf, G. Bakır, JMLR 7 (2006), equations (49)-(63).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelFisherClassifier(n_vectors=5, random_state=0).fit(X, y)
+    >>> model.n_vectors_, bool(model.score(X, y) > 0.95)
+    (5, True)
+    """
+
+    def __init__(
+        self,
+        n_vectors: int | None = None,
+        *,
+        mu: float = 1e-3,
+        C: float = 1.0,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        init: str | ArrayLike = "kmeans",
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_vectors = n_vectors
+        self.mu = mu
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _learn(self, data: TrainingSet) -> KernelMachine:
+        mu, C = positive("mu", self.mu), positive("C", self.C)
+        Y = data.targets
+        end = learn_fisher(self, data, ContrastProblem(Y, data.weights, mu))
+        self.objective_ = -end.value
+        costs = C * data.weights
+        if self.n_vectors is not None:
+            return learn_with_vectors(data.X, Y, costs, data.kernel, end.vectors).machine
+        scores = end.machine.decision_function(data.X).reshape(Y.shape)
+        lines = [
+            hinge_ridge_many(scores[:, k : k + 1], Y[:, k : k + 1], costs, tol=1e-6)[0]
+            for k in range(Y.shape[1])
+        ]
+        slopes = np.array([line.weights[0] for line in lines])
+        intercepts = np.array([line.intercept for line in lines])
+        return KernelMachine(data.kernel, end.vectors, end.coefficients * slopes, intercepts)
+
+
+class KernelFisherDiscriminant(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    r"""Fisher features of many classes in a kernel's feature space.
+
+    The leading solutions of :math:`S_b w = \lambda (S_w + \mu I) w`, at most one fewer than there
+    are classes, over all rows or over a few learned vectors.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of features; None is one fewer than there are classes, the most there are.
+    n_vectors : int or None, default=None
+        The budget of expansion vectors; None takes all rows.
+    mu : float, default=1e-3
+        Regularisation, in units of the variance in the feature space.
+    kernel : str, Kernel or callable, default="rbf"
+        A name or a kernel object.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
+        Where the vectors start.
+    max_iter : int, default=200
+        Steps of L-BFGS.
+    tol : float, default=1e-3
+        The search ends when W falls by less than a tenth of this share, three steps in a row.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+    verbose : int, default=0
+        Print every ``verbose``-th step to standard error.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the initial vectors.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        Computes the features.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    objective_ : float
+        Sum of the eigenvalues.
+    n_iter_ : int
+        Steps taken.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> KernelFisherDiscriminant(n_vectors=10, random_state=0).fit(X, y).transform(X).shape
+    (150, 2)
+    """
+
+    machine_: KernelMachine
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_vectors: int | None = None,
+        mu: float = 1e-3,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        init: str | ArrayLike = "kmeans",
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_vectors = n_vectors
+        self.mu = mu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the features.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+        """
+        data, self.classes_ = training_set(self, X, y, sample_weight)
+        most = data.n_classes - 1
+        k = most if self.n_components is None else count("n_components", self.n_components)
+        if k > most:
+            raise ValueError(
+                f"n_components={k} is more than {most}, one fewer than the number of classes."
+            )
+        problem = DiscriminantProblem(data.codes, data.weights, positive("mu", self.mu), k)
+        end = learn_fisher(self, data, problem)
+        self.objective_ = -end.value
+        self.machine_ = end.machine
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """The features of the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
+        )
+        features: FloatArray = self.machine_.decision_function(X)
+        return features.reshape(features.shape[0], -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.machine_.n_outputs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,91 @@
+"""From scores to probabilities, with NumPy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.machine.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+
+
+class Calibration(Protocol):
+    """A map from scores of shape (n,) or (n, k) to class probabilities."""
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Probabilities of shape (n, n_classes), rows of sum 1."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SigmoidCalibration:
+    """Platt's sigmoid 1 / (1 + exp(slope f + offset)) for each score; many are normalised.
+
+    Parameters
+    ----------
+    slopes, offsets : ndarray of shape (k,)
+    """
+
+    slopes: FloatArray
+    offsets: FloatArray
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Probabilities; where all sigmoids vanish the classes are equally likely."""
+        columns = np.asarray(scores, dtype=np.float64).reshape(scores.shape[0], -1)
+        shares = _expit(-(columns * self.slopes + self.offsets))
+        if columns.shape[1] == 1:
+            return np.concatenate([1.0 - shares, shares], axis=1)
+        total = shares.sum(axis=1, keepdims=True)
+        flat = np.full_like(shares, 1.0 / shares.shape[1])
+        return np.divide(shares, total, out=flat, where=total > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class TemperatureCalibration:
+    """softmax of the scores times an inverse temperature; it keeps every prediction.
+
+    Parameters
+    ----------
+    inverse_temperature : float
+    """
+
+    inverse_temperature: float
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Probabilities; one score f stands for the two scores -f and f."""
+        logits = np.asarray(scores, dtype=np.float64)
+        if logits.ndim == 1:
+            logits = np.stack([-logits, logits], axis=1)
+        logits = logits * self.inverse_temperature
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+        return probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedMachine:
+    """A kernel machine with its calibration: all that `predict_proba` needs.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+    calibration : Calibration
+    """
+
+    machine: KernelMachine
+    calibration: Calibration
+
+    def predict_proba(self, X: object) -> FloatArray:
+        """Class probabilities of the rows, of shape (n, n_classes)."""
+        return self.calibration.probabilities(self.machine.decision_function(X))
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    """1 / (1 + exp(-x)) without overflow."""
+    small = np.exp(-np.abs(x))
+    result: FloatArray = np.where(x >= 0, 1.0, small) / (1.0 + small)
+    return result
