@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks import datasets, methods
+from benchmarks.frontier import run_frontier
 from benchmarks.results import table_ledger
 from benchmarks.runner import run_table
 from benchmarks.runner_tables import read_table, table_names
@@ -48,18 +50,26 @@ def list_everything() -> None:
         print(f"  {name:30} {len(table.rows):4} rows  {table.title} ({table.paper})")
     print("\nData sets")
     for name in datasets.names():
-        try:
-            found = f"{datasets.load(name).source}, {datasets.load(name).origin}"
-        except datasets.Unavailable as reason:
-            found = f"MISSING {reason}"
         shape = datasets.describe(name).shape
         size = f"{shape.train}/{shape.test} x {shape.columns}, {shape.classes} classes"
-        print(f"  {name:20} {size:36} {found}")
+        print(f"  {name:20} {size:36} {_where_found(name)}")
     print("\nMethods")
     for name in methods.names():
         method = methods.get(name)
         missing = method.why_unavailable()
         print(f"  {name:20} {method.title}" + (f"  [{missing}]" if missing else ""))
+
+
+def _where_found(name: str) -> str:
+    """Say where a data set is, without downloading it."""
+    specification = datasets.describe(name)
+    here = tuple(source for source in specification.sources if source.kind != "openml")
+    try:
+        found = datasets.load_specification(replace(specification, sources=here))
+    except datasets.Unavailable as reason:
+        online = len(here) < len(specification.sources)
+        return f"{'OpenML, when run' if online else 'MISSING'} ({reason})"
+    return f"{found.source}, {found.origin}"
 
 
 def show_table(name: str, only: Sequence[str], chosen_methods: Sequence[str]) -> None:
@@ -89,8 +99,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         succeeded = run_table(table, options.only, options.method, options.jobs, options.slow)
         return 0 if succeeded else 1
     else:
-        from benchmarks.frontier import run_frontier  # needs matplotlib
-
         succeeded = True
         for dataset in options.dataset:
             succeeded &= run_frontier(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +115,9 @@ def run_frontier(
         print(f"{dataset}: {len(wanted) - len(tasks)} points are there, {len(tasks)} to run")
         succeeded = run_tasks(measure_point, tasks, ledger, n_jobs)
     records = ledger.read()
-    if records:
-        picture = draw(datasets.describe(dataset), records, ledger.path.with_suffix(".png"))
-        print(f"drawn: {picture}")
+    if importlib.util.find_spec("matplotlib") is None:
+        print("not drawn: pip install matplotlib")
+    elif records:
+        draw(datasets.describe(dataset), records, ledger.path.with_suffix(".png"))
+        print(f"drawn: {ledger.path.with_suffix('.png').name}")
     return succeeded

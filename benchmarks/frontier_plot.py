@@ -44,8 +44,8 @@ def curves(records: Sequence[Record], figure: str) -> dict[str, np.ndarray]:
     return found
 
 
-def draw(specification: Specification, records: Sequence[Record], path: Path) -> Path:
-    """Write the picture; return its path."""
+def draw(specification: Specification, records: Sequence[Record], path: Path) -> None:
+    """Write the picture."""
     from matplotlib.figure import Figure
 
     shown = sorted({record["method"] for record in records})
@@ -83,7 +83,6 @@ def draw(specification: Specification, records: Sequence[Record], path: Path) ->
         fontsize=11,
     )
     figure.savefig(path)
-    return path
 
 
 def _range(records: Sequence[Record]) -> tuple[float, float]:

@@ -54,12 +54,12 @@ def n_units(row: Row) -> int:
 def why_not(dataset: str, method: str, slow: bool = False) -> str | None:
     """Return why a method cannot be run on a data set, or None."""
     chosen = methods.get(method)
-    reason = chosen.why_unavailable()
-    if reason:
-        return f"{method}: {reason}"
     shape = datasets.describe(dataset).shape
     if chosen.two_classes_only and shape.classes > 2:
         return f"{method} on {dataset}: two classes only"
+    reason = chosen.why_unavailable()
+    if reason:
+        return f"{method}: {reason}"
     if chosen.max_rows and shape.train > chosen.max_rows and not slow:
         return f"{method} on {dataset}: more than {chosen.max_rows} rows take hours (--slow)"
     try:

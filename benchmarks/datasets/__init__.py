@@ -10,7 +10,16 @@ from benchmarks.datasets.sources import READERS
 from benchmarks.datasets.specification import Source, Specification, describe, names
 from benchmarks.datasets.splits import Split, split_origin, split_pool
 
-__all__ = ["Dataset", "Split", "Unavailable", "describe", "load", "names"]
+__all__ = [
+    "READERS",
+    "Dataset",
+    "Split",
+    "Unavailable",
+    "describe",
+    "load",
+    "load_specification",
+    "names",
+]
 
 
 @dataclass(frozen=True)

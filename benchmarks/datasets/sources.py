@@ -14,8 +14,7 @@ import numpy as np
 
 import kernelet.datasets
 from benchmarks.datasets.pool import Pool, Unavailable
-
-VARIABLE = "KERNELET_DATA"
+from benchmarks.datasets.specification import VARIABLE
 
 
 def read_folder(options: Mapping[str, Any]) -> Pool:
@@ -76,7 +75,9 @@ def read_openml(options: Mapping[str, Any]) -> Pool:
     from sklearn.datasets import fetch_openml
 
     try:
-        bunch = fetch_openml(data_id=options["data_id"], as_frame=False, parser="liac-arff")
+        bunch = fetch_openml(
+            data_id=options["data_id"], as_frame=False, parser="liac-arff", n_retries=1
+        )
     except (OSError, urllib.error.URLError) as error:
         raise Unavailable(f"OpenML cannot be reached ({error})") from error
     y = _named_labels([str(label) for label in bunch.target], options["labels"])

@@ -1,7 +1,11 @@
-"""The declarative file of a data set: one TOML file each, beside this module."""
+"""The declarative file of a data set: one TOML file each, beside this module.
+
+Files of the same form in the folder that ``KERNELET_DATA`` names are found as well.
+"""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
+VARIABLE = "KERNELET_DATA"
 
 SPLIT_KINDS = ("official", "realisations", "folds", "subsets", "generated")
 SCALING_KINDS = ("none", "affine", "standard", "one_hot", "smooth")
@@ -91,15 +96,23 @@ def _require(name: str, what: str, kind: str, known: tuple[str, ...]) -> None:
         raise ValueError(f"{name}: {what} kind {kind!r} is not one of {', '.join(known)}.")
 
 
+def _files() -> dict[str, Path]:
+    found = {}
+    folders = [os.environ[VARIABLE]] if os.environ.get(VARIABLE) else []
+    for folder in (*folders, FOLDER):
+        found |= {path.stem: path for path in Path(folder).glob("*.toml")}
+    return found
+
+
 def names() -> list[str]:
     """Return the ids of all data sets."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return sorted(_files())
 
 
 @cache
 def describe(name: str) -> Specification:
     """Return what the file of a data set says, without loading the data."""
-    path = FOLDER / f"{name}.toml"
-    if not path.is_file():
-        raise KeyError(f"No data set {name!r}; there are: {', '.join(names())}.")
-    return parse(path.read_text(encoding="utf-8"))
+    files = _files()
+    if name not in files:
+        raise KeyError(f"No data set {name!r}; there are: {', '.join(sorted(files))}.")
+    return parse(files[name].read_text(encoding="utf-8"))
