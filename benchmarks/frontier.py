@@ -52,10 +52,11 @@ def usable_methods(dataset: str, chosen: Sequence[str], slow: bool) -> tuple[lis
     """Return the classifiers that can be run, and the reasons why others cannot."""
     usable, reasons = [], []
     for name in chosen or methods.names():
+        method = methods.get(name)
         reason = why_not(dataset, name, slow)
         if reason:
             reasons.append(reason)
-        elif isinstance(methods.get(name), Classifier):
+        elif isinstance(method, Classifier) and (method.budgeted or method.single_point):
             usable.append(name)
     return usable, reasons
 
@@ -65,7 +66,9 @@ def measure_point(point: Point) -> list[Record]:
     dataset = datasets.load(point.dataset)
     method = methods.get(point.method)
     assert isinstance(method, Classifier)
-    parameters = tuned(method, dataset.split(0), point.budget)
+    teacher = methods.get(method.tuned_as or method.name)
+    assert isinstance(teacher, Classifier)
+    parameters = tuned(teacher, dataset.split(0), point.budget)
     lines = []
     for unit in point.units:
         figures = method.measure(dataset.split(unit), parameters, seed=unit)

@@ -13,7 +13,7 @@ from benchmarks.results import Record, figures_of
 
 PANELS = (
     ("kernel_evaluations", "vectors"),
-    ("predict_us", "microseconds per row, one thread"),
+    ("predict_us", "CPU microseconds per row"),
     ("n_bytes", "bytes"),
 )
 MARKERS = "osD^v<>PhX*p"

@@ -1,6 +1,6 @@
 """Parameters for the frontier: a small grid, cross-validated on a part of the training rows.
 
-Every method is tuned for every budget: 3 folds of at most 2000 training rows, or 150 a class if
+Every method is tuned for every budget: 3 folds of at most 2000 training rows, or 100 a class if
 that is more, over the grid that its file names. ``gamma`` is in units of 1 / (mean squared distance
 between training rows), so that one grid serves all data sets.
 """
@@ -20,7 +20,7 @@ from benchmarks.methods.parameters import mean_distance_gamma
 
 N_FOLDS = 3
 N_ROWS = 2000
-N_ROWS_PER_CLASS = 150
+N_ROWS_PER_CLASS = 100
 
 
 def tuned(method: Classifier, split: Split, budget: int | None) -> dict[str, Any]:

@@ -33,5 +33,6 @@ METHOD = Classifier(
     packages={"fastrvm": "fastrvm"},
     inherits=("gamma",),
     grid={"gamma": WIDTHS},
+    single_point=True,
     max_rows=1000,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.methods.base import Classifier, Parameters, Size, kernel_size
-from benchmarks.methods.parameters import KERNEL_GRID, with_number_for_gamma
+from benchmarks.methods.parameters import with_number_for_gamma
 
 
 def fit(X: np.ndarray, y: np.ndarray, parameters: Parameters, seed: int) -> Any:
@@ -30,5 +30,6 @@ METHOD = Classifier(
     size,
     packages={"sklearnex": "scikit-learn-intelex"},
     inherits=("C", "gamma"),
-    grid=KERNEL_GRID,
+    tuned_as="svc_ovr",
+    single_point=True,
 )

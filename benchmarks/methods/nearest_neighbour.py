@@ -20,4 +20,6 @@ def size(fitted: Any) -> Size:
     return Size(n_rows, n_rows, n_rows * (BYTES_PER_NUMBER * fitted.n_features_in_ + 1))
 
 
-METHOD = Classifier("1nn", "Nearest neighbour", "T. Cover and P. Hart 1967", fit, size)
+METHOD = Classifier(
+    "1nn", "Nearest neighbour", "T. Cover and P. Hart 1967", fit, size, single_point=True
+)

@@ -56,5 +56,6 @@ METHOD = Classifier(
     size,
     inherits=("C", "gamma"),
     grid=KERNEL_GRID,
+    single_point=True,
     max_rows=20_000,
 )

@@ -43,4 +43,5 @@ METHOD = Classifier(
     fit,
     size,
     figures,
+    single_point=True,
 )
