@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -19,6 +19,7 @@ _STALL_STEPS = 3
 _MEMORY = 20
 # How often vectors that no longer help may be replaced.
 _MAX_REVIVALS = 5
+_INTERRUPTED = "interrupted; the best vectors so far are kept"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Progress:
     gradient_norm: float
     n_alive: int
     seconds: float
+    best: Evaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,10 @@ class Descent:
     interrupted: bool
     message: str
     history: tuple[float, ...]
+
+    def interrupted_later(self) -> Descent:
+        """The same end, where Ctrl-C came during a search that does not get as far."""
+        return replace(self, converged=False, interrupted=True, message=_INTERRUPTED)
 
     def warn_unless_converged(self, who: str) -> None:
         """Tell the user of an estimator's ``fit`` how far the search got."""
@@ -63,7 +69,7 @@ def minimize_over_vectors(
     max_iter: int = 200,
     tol: float = 1e-4,
     revive: Callable[[Evaluation], FloatArray | None] | None = None,
-    on_step: Callable[[Progress], None] | None = None,
+    on_step: Callable[[Progress], bool | None] | None = None,
 ) -> Descent:
     """Minimise W(Z) from the given vectors.
 
@@ -83,6 +89,7 @@ def minimize_over_vectors(
         typical distance, is below it.
     revive : callable, default=None
     on_step : callable, default=None
+        Called after every step; the search ends when it returns True.
 
     Returns
     -------
@@ -100,7 +107,7 @@ class _Search:
         Z: FloatArray,
         max_iter: int,
         tol: float,
-        on_step: Callable[[Progress], None] | None,
+        on_step: Callable[[Progress], bool | None] | None,
     ) -> None:
         self.objective = objective
         self.shape = Z.shape
@@ -111,6 +118,7 @@ class _Search:
         self.n_iter = 0
         self.quiet = 0
         self.interrupted = False
+        self.stopped = False
         self.converged = False
         self.best = objective(Z)
         self.history = [self.best.value]
@@ -122,7 +130,7 @@ class _Search:
         try:
             while self.n_iter < self.max_iter:
                 self._leg()
-                if self.n_iter >= self.max_iter:
+                if self.n_iter >= self.max_iter or self.stopped:
                     break
                 if self.converged:
                     fresh = revive(self.best) if revive and revivals < _MAX_REVIVALS else None
@@ -133,6 +141,7 @@ class _Search:
                     if at.value >= self.best.value:
                         break
                     self.best, self.rank = at, at.rank
+                    self.history.append(at.value)
                     self.converged, self.quiet = False, 0
         except KeyboardInterrupt:
             self.interrupted = True
@@ -154,15 +163,16 @@ class _Search:
                 "maxfun": 3 * self.max_iter,
                 "maxcor": _MEMORY,
                 "ftol": 0.0,
-                "gtol": self.tol * max(1.0, abs(before)) * 1e-2,
+                # relative to where the search began: W may be in any unit, and end at zero
+                "gtol": self.tol * abs(self.history[0]) * 1e-2,
             },
         )
         natural = self._natural_rank()
         if natural != self.rank and self.quiet < _STALL_STEPS:
             self.rank = natural
-            if self.best.value < before * (1 - 1e-12):
+            if self.best.value < before - 1e-12 * abs(before):
                 return
-        self.converged = self.n_iter < self.max_iter or result.success
+        self.converged = not self.stopped and (self.n_iter < self.max_iter or result.success)
 
     def _scale(self) -> float:
         """A typical distance, so that L-BFGS's first step is of a sensible length."""
@@ -185,9 +195,9 @@ class _Search:
         drop = self.history[-1] - value
         self.quiet = self.quiet + 1 if drop < 0.1 * self.tol * abs(value) else 0
         self.history.append(value)
-        if self.on_step is not None:
-            self.on_step(self._progress())
-        if self.quiet >= _STALL_STEPS or self._natural_rank() != self.rank:
+        if self.on_step is not None and self.on_step(self._progress()):
+            self.stopped = True
+        if self.stopped or self.quiet >= _STALL_STEPS or self._natural_rank() != self.rank:
             raise StopIteration
 
     def _progress(self) -> Progress:
@@ -198,11 +208,14 @@ class _Search:
             gradient_norm=float(np.linalg.norm(self.best.gradient)),
             n_alive=self.rank,
             seconds=time.perf_counter() - self.started,
+            best=self.best,
         )
 
     def result(self) -> Descent:
         if self.interrupted:
-            message = "interrupted; the best vectors so far are kept"
+            message = _INTERRUPTED
+        elif self.stopped:
+            message = "a callback asked for the end; the best vectors so far are kept"
         elif self.converged:
             message = "W no longer falls"
         else:

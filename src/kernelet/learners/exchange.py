@@ -54,7 +54,7 @@ def best_rows(
     kernel = objective.kernel
     values = kernel(candidates, at.vectors)
     slope = kernel(X[active], candidates).T @ at.score_gradient[active]
-    slope += values @ at.coefficients
+    slope += values @ (at.coefficients * at.norm_gradient)
     phi = WhitenedMap.from_vectors(kernel, at.vectors).features_from_values(values)
     R = kernel(candidates, candidates) - phi @ phi.T
     smallest = _NULL * np.maximum(kernel.diagonal(candidates), np.finfo(float).tiny)

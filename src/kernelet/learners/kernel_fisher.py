@@ -45,7 +45,7 @@ def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Ev
             max_iter=count("max_iter", estimator.max_iter),
             tol=positive("tol", estimator.tol),
             revive=lambda at: revived(objective, at, rng),
-            on_step=lambda step: report(step, {}),
+            on_step=lambda step: report(step, None),
         )
     estimator.n_iter_ = max(1, descent.n_iter)
     descent.warn_unless_converged(type(estimator).__name__)

@@ -84,6 +84,7 @@ class Evaluation:
     gap: float
     kernel: Kernel
     score_gradient: FloatArray
+    norm_gradient: FloatArray
 
     @property
     def machine(self) -> KernelMachine:
@@ -139,6 +140,7 @@ class MarginalObjective:
             gap=solution.gap,
             kernel=self.kernel,
             score_gradient=slope,
+            norm_gradient=solution.norm_gradient,
         )
 
     def _subspace(self, Z: FloatArray, rank: int | None) -> WhitenedMap:
@@ -162,4 +164,5 @@ class MarginalObjective:
             gap=solution.gap,
             kernel=self.kernel,
             score_gradient=solution.score_gradient,
+            norm_gradient=solution.norm_gradient,
         )

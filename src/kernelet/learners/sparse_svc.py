@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def learn_sparse_svm(
     tol: float = 1e-3,
     n_vectors: int | None = None,
     random_state: int = 0,
-    on_step: Callable[[Progress], None] | None = None,
+    on_step: Callable[[Progress], bool | None] | None = None,
 ) -> Descent:
     """Minimise the sum over the columns of Y of W_k(Z), from the given vectors.
 
@@ -62,6 +62,7 @@ def learn_sparse_svm(
     random_state : int, default=0
         Draws the rows that are looked at as new vectors.
     on_step : callable, default=None
+        Called after every step; the search ends when it returns True.
 
     Returns
     -------
@@ -227,15 +228,24 @@ default="kmeans"
         budgets = self._budgets(len(columns))
         seeds = data.rng.randint(np.iinfo(np.int32).max, size=(len(columns), self.n_init))
         starts = self._last_vectors(data, len(columns))
-        lock = Lock()
-        with reporting(self, self.verbose, self.max_iter * len(columns)) as report:
+        lock, interrupted = Lock(), Event()
+        max_steps = self.max_iter * self.n_init * len(columns)
+        rows = {"X": data.X, "y": self.classes_[data.codes]}
+        with reporting(self, self.verbose, max_steps, **rows) as report:
 
             def search(k: int) -> Descent:
-                def on_step(step: Progress) -> None:
+                def on_step(step: Progress) -> bool:
+                    if interrupted.is_set():
+                        raise KeyboardInterrupt
+                    # one class of several is no classifier
+                    attributes = (lambda: {"machine_": step.best.machine}) if shared else None
                     with lock:
-                        report(step, {})
+                        return report(step, attributes)
 
-                return self._search(data, columns[k], budgets[k], seeds[k], starts[k], on_step)
+                end = self._search(data, columns[k], budgets[k], seeds[k], starts[k], on_step)
+                if end.interrupted:  # the searches that follow are not begun in earnest
+                    interrupted.set()
+                return end
 
             searches = map_in_threads(search, range(len(columns)), self.n_jobs or 1)
         return self._store(searches, data.kernel)
@@ -305,35 +315,49 @@ default="kmeans"
         budget: int,
         seeds: Any,
         start: FloatArray | None,
-        on_step: Callable[[Progress], None],
+        on_step: Callable[[Progress], bool],
     ) -> Descent:
         """The best of n_init descents for one set of vectors."""
         best: Descent | None = None
         for seed in seeds[:1] if start is not None else seeds:
-            vectors = start
-            if vectors is None:
-                vectors = seed_vectors(
-                    data.X, budget, self.init, data.kernel, int(seed), data.weights
-                )
-            descent = learn_sparse_svm(
-                data.X,
-                Y,
-                self.C * data.weights,
-                data.kernel,
-                vectors,
-                loss=self.loss,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                n_vectors=None if start is None else budget,
-                random_state=int(seed),
-                on_step=on_step,
-            )
+            try:
+                descent = self._descend(data, Y, budget, int(seed), start, on_step)
+            except KeyboardInterrupt:
+                if best is None:
+                    raise
+                return best.interrupted_later()
             if best is None or descent.best.value < best.best.value:
                 best = descent
             if descent.interrupted:
-                break
+                return best.interrupted_later()
         assert best is not None
         return best
+
+    def _descend(
+        self,
+        data: TrainingSet,
+        Y: FloatArray,
+        budget: int,
+        seed: int,
+        start: FloatArray | None,
+        on_step: Callable[[Progress], bool],
+    ) -> Descent:
+        vectors = start
+        if vectors is None:
+            vectors = seed_vectors(data.X, budget, self.init, data.kernel, seed, data.weights)
+        return learn_sparse_svm(
+            data.X,
+            Y,
+            self.C * data.weights,
+            data.kernel,
+            vectors,
+            loss=self.loss,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_vectors=None if start is None else budget,
+            random_state=seed,
+            on_step=on_step,
+        )
 
     def _store(self, searches: list[Descent], kernel: Kernel) -> KernelMachine:
         ends = [search.best for search in searches]
