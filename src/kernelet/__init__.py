@@ -10,14 +10,49 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelet import datasets, kernels, solvers, subspace
+    from kernelet.learners import (
+        CalibratedClassifier,
+        KernelFisherClassifier,
+        KernelFisherDiscriminant,
+        ReducedSVC,
+        SparseSVC,
+        calibrate,
+        compress,
+    )
     from kernelet.machine import KernelMachine
 
 __version__ = "0.1.0"
 
 # Public name -> module that holds it; a name that is missing here is a module of its own.
-_HOMES = {"KernelMachine": "kernelet.machine"}
+_LEARNERS = (
+    "CalibratedClassifier",
+    "KernelFisherClassifier",
+    "KernelFisherDiscriminant",
+    "ReducedSVC",
+    "SparseSVC",
+    "calibrate",
+    "compress",
+)
+_HOMES = {
+    "KernelMachine": "kernelet.machine",
+    **dict.fromkeys(_LEARNERS, "kernelet.learners"),
+}
 
-__all__ = ["KernelMachine", "__version__", "datasets", "kernels", "solvers", "subspace"]
+__all__ = [
+    "CalibratedClassifier",
+    "KernelFisherClassifier",
+    "KernelFisherDiscriminant",
+    "KernelMachine",
+    "ReducedSVC",
+    "SparseSVC",
+    "__version__",
+    "calibrate",
+    "compress",
+    "datasets",
+    "kernels",
+    "solvers",
+    "subspace",
+]
 
 
 def __getattr__(name: str) -> object:
