@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import CompressedClassifier
@@ -24,6 +24,8 @@ from kernelet.machine import (
 
 FloatArray = NDArray[np.float64]
 METHODS = ("sigmoid", "temperature")
+# scikit-learn's number of folds, each of which must hold a row of every class
+_FOLDS = 5
 
 
 class CalibratedClassifier(ClassifierMixin, BaseEstimator):
@@ -39,6 +41,12 @@ class CalibratedClassifier(ClassifierMixin, BaseEstimator):
         The machine with its calibration, which needs NumPy alone.
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    n_vectors_ : int
+        How many expansion vectors the machine has.
+    n_features_in_ : int
+        Number of features of the rows.
+    feature_names_in_ : ndarray of str
+        Their names, when the model knows any.
     """
 
     def fit(self, X: Any, y: Any = None) -> CalibratedClassifier:
@@ -70,8 +78,9 @@ class CalibratedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities of the rows, of shape (n_samples, n_classes)."""
+        scores = self.decision_function(X)
         calibration: Calibration = self.calibrated_machine_.calibration
-        return calibration.probabilities(self.decision_function(X))
+        return calibration.probabilities(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
@@ -124,13 +133,21 @@ def calibrate(
             f"kernelet, or what compress makes of a two-class SVC; got {type(model).__name__}."
         )
     check_is_fitted(model)
-    fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
-    fitted.fit(X, y, sample_weight=sample_weight)
-    if fitted.classes_.size != model.classes_.size:
+    labels = column_or_1d(y, warn=True)
+    unknown = np.setdiff1d(labels, model.classes_)
+    if unknown.size:
+        raise ValueError(f"y holds {unknown.tolist()!r}, which the model does not know.")
+    missing = np.setdiff1d(model.classes_, labels)
+    if missing.size:
         raise ValueError(
-            f"y holds {fitted.classes_.size} of the model's {model.classes_.size} classes; "
-            "calibration needs rows of all of them."
+            f"y holds no row of {missing.tolist()!r}; calibration needs rows of all classes."
         )
+    fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
+    if np.unique(labels, return_counts=True)[1].min() < _FOLDS:
+        # a frozen model is the same in every fold, so that one fold of all rows is as good
+        rows = np.arange(labels.size)
+        fitted.set_params(cv=[(rows, rows)])
+    fitted.fit(X, labels, sample_weight=sample_weight)
     (inner,) = fitted.calibrated_classifiers_
     calibration: Calibration
     if method == "sigmoid":
@@ -145,4 +162,6 @@ def calibrate(
     result.calibrated_machine_ = CalibratedMachine(model.machine_, calibration)
     result.classes_ = model.classes_
     result.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        result.feature_names_in_ = model.feature_names_in_
     return result

@@ -50,7 +50,10 @@ class ContrastProblem:
         """The direction with w'(S_w + mu I)w = 1, dF/df by (63), and the eigenvalue."""
         # rows of P average over a class; centred rows give the within-class variance
         P = np.stack([self.share * (y > 0), self.share * (y < 0)])
-        P /= P.sum(axis=1, keepdims=True)
+        size = P.sum(axis=1, keepdims=True)
+        if not size.all():  # nothing to tell apart: a class of weight zero
+            return np.zeros(Phi.shape[1]), np.zeros(y.size), 0.0
+        P /= size
         means = P @ Phi
         centred = Phi - means[(y < 0).astype(np.intp)]
         within = centred.T @ (self.share[:, None] * centred)
@@ -73,7 +76,7 @@ class DiscriminantProblem:
     Parameters
     ----------
     codes : ndarray of shape (n,)
-        Classes, 0 to k - 1.
+        Classes, numbered.
     weights : ndarray of shape (n,)
     mu : float
     n_components : int
@@ -81,7 +84,8 @@ class DiscriminantProblem:
     """
 
     def __init__(self, codes: np.ndarray, weights: FloatArray, mu: float, n_components: int) -> None:
-        self.codes = codes
+        # classes without a row, as weights of zero leave them, are no classes here
+        self.codes = np.unique(codes, return_inverse=True)[1]
         self.share = weights / weights.sum()
         self.mu = mu
         self.n_components = n_components

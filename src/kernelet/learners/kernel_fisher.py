@@ -283,11 +283,16 @@ class KernelFisherDiscriminant(
         self : object
         """
         data, self.classes_ = training_set(self, X, y, sample_weight)
-        most = data.n_classes - 1
+        most = np.unique(data.codes).size - 1
         k = most if self.n_components is None else count("n_components", self.n_components)
         if k > most:
             raise ValueError(
                 f"n_components={k} is more than {most}, one fewer than the number of classes."
+            )
+        if self.n_vectors is not None and k > count("n_vectors", self.n_vectors):
+            raise ValueError(
+                f"{k} features need at least as many vectors, n_vectors={self.n_vectors}; raise "
+                "n_vectors or give a smaller n_components."
             )
         problem = DiscriminantProblem(data.codes, data.weights, positive("mu", self.mu), k)
         end = learn_fisher(self, data, problem)

@@ -60,14 +60,14 @@ def training_set(
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64)
     check_classification_targets(y)
     weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    present = np.unique(np.asarray(y)[weights > 0])
+    classes, codes = np.unique(y, return_inverse=True)
+    weights = weights * class_weights(estimator.class_weight, classes, codes, weights)
+    present = classes[np.unique(codes[weights > 0])]
     if present.size < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs rows of at least two classes; with a positive "
             f"weight there is only one class: {present.tolist()}."
         )
-    classes, codes = np.unique(y, return_inverse=True)
-    weights = weights * class_weights(estimator.class_weight, classes, codes, weights)
     rows = canonical_rows(X, codes, weights)
     gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
     kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
