@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.utils.validation import check_is_fitted
 
-from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
 from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.compressed import READINGS, Compressed
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
@@ -33,15 +37,18 @@ class Adapted:
         Labels, where there are classes.
     C : float or None
         Cost that the model was trained with.
-    class_weight : ndarray or None
-        Weight of each class in training.
+    class_weight : dict, "balanced" or None
+        Weights of the classes in training.
+    attributes : dict
+        What the compressed estimator needs to know of the original besides.
     """
 
     machine: KernelMachine
     reading: str
     classes: NDArray[Any] | None = None
     C: float | None = None
-    class_weight: NDArray[np.float64] | None = None
+    class_weight: Mapping[Any, float] | str | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
 
 
 def adapt(model: Any) -> Adapted:
@@ -54,6 +61,8 @@ def adapt(model: Any) -> Adapted:
     """
     for kind, adapter in _ADAPTERS.items():
         if isinstance(model, kind):
+            if kind is not KernelMachine:
+                check_is_fitted(model)
             return adapter(model)
     known = ", ".join(kind.__name__ for kind in _ADAPTERS)
     raise TypeError(f"compress understands {known}; got {type(model).__name__}.")
@@ -65,13 +74,21 @@ def _of_machine(model: KernelMachine) -> Adapted:
 
 def _of_classifier(model: KernelClassifier) -> Adapted:
     C = float(getattr(model, "C", 1.0))
-    return Adapted(model.machine_, "classes", model.classes_, C)
+    return Adapted(model.machine_, "classes", model.classes_, C, model.class_weight)
+
+
+def _of_compressed(model: Compressed) -> Adapted:
+    (reading,) = (name for name, kind in READINGS.items() if isinstance(model, kind))
+    known = {"machine_", "error_norm_", "relative_error_", "n_features_in_", "feature_names_in_"}
+    attributes = {name: value for name, value in vars(model).items() if name not in known}
+    classes = attributes.pop("classes_", None)
+    return Adapted(model.machine_, reading, classes, attributes=attributes)
 
 
 def _kernel_of(model: Any) -> Kernel:
     kernel = model.kernel
     if callable(kernel):
-        return resolve_kernel(kernel, np.zeros((1, 1)))
+        return CallableKernel(kernel)
     if kernel == "precomputed":
         raise ValueError(
             'a model with kernel="precomputed" has no vectors to compress; fit it with a kernel '
@@ -90,14 +107,19 @@ def _dense(vectors: Any) -> FloatArray:
 
 
 def _machine(model: Any, coefficients: FloatArray, intercepts: FloatArray) -> KernelMachine:
-    return KernelMachine(_kernel_of(model), _dense(model.support_vectors_), coefficients, intercepts)
+    if callable(model.kernel):
+        # support_vectors_ is empty for a kernel that is a function; the rows are kept here
+        vectors = model._BaseLibSVM__Xfit[model.support_]
+    else:
+        vectors = model.support_vectors_
+    return KernelMachine(_kernel_of(model), _dense(vectors), coefficients, intercepts)
 
 
 def _of_svc(model: SVC | NuSVC) -> Adapted:
     dual = _dense(model.dual_coef_)
     classes = model.classes_
     C = float(model.C) if isinstance(model, SVC) else 1.0
-    weight = np.asarray(model.class_weight_, dtype=np.float64)
+    weight = dict(zip(classes.tolist(), model.class_weight_.tolist(), strict=True))
     if classes.size == 2:
         machine = _machine(model, dual.T, np.asarray(model.intercept_, dtype=np.float64))
         return Adapted(machine, "classes", classes, C, weight)
@@ -110,7 +132,11 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
         coefficients[owner == i, column] = dual[j - 1, owner == i]
         coefficients[owner == j, column] = dual[i, owner == j]
     machine = _machine(model, coefficients, np.asarray(model.intercept_, dtype=np.float64))
-    return Adapted(machine, "pairs", classes, C, weight)
+    attributes = {
+        "decision_function_shape_": model.decision_function_shape,
+        "break_ties_": model.break_ties,
+    }
+    return Adapted(machine, "pairs", classes, C, weight, attributes)
 
 
 def _of_regression(model: SVR | NuSVR) -> Adapted:
@@ -126,8 +152,14 @@ def _of_one_class(model: OneClassSVM) -> Adapted:
 def _of_kernel_ridge(model: KernelRidge) -> Adapted:
     coefficients = np.asarray(model.dual_coef_, dtype=np.float64)
     coefficients = coefficients.reshape(coefficients.shape[0], -1)
+    if callable(model.kernel):
+        # here a kernel function takes two rows, not two sets of them
+        params = model.kernel_params or {}
+        kernel: Kernel = CallableKernel(partial(pairwise_kernels, metric=model.kernel, **params))
+    else:
+        kernel = _kernel_of(model)
     machine = KernelMachine(
-        _kernel_of(model), _dense(model.X_fit_), coefficients, np.zeros(coefficients.shape[1])
+        kernel, _dense(model.X_fit_), coefficients, np.zeros(coefficients.shape[1])
     )
     return Adapted(machine, "values")
 
@@ -135,6 +167,7 @@ def _of_kernel_ridge(model: KernelRidge) -> Adapted:
 _ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
     KernelMachine: _of_machine,
     KernelClassifier: _of_classifier,
+    Compressed: _of_compressed,
     SVC: _of_svc,
     NuSVC: _of_svc,
     SVR: _of_regression,

@@ -13,8 +13,9 @@ from kernelet.learners.adapters import Adapted, adapt
 from kernelet.learners.compressed import READINGS, Compressed
 from kernelet.learners.fixed_vectors import learn_with_vectors
 from kernelet.learners.options import choice, count
-from kernelet.learners.reduced_set import learn_reduced_set
+from kernelet.learners.reduced_set import learn_reduced_set, reduced_set_of
 from kernelet.learners.sparse_svc import learn_sparse_svm
+from kernelet.learners.weights import class_weights
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
@@ -81,18 +82,21 @@ def compress(
     reduced = learn_reduced_set(
         adapted.machine, n_vectors, max_iter=max_iter, random_state=random_state
     )
-    machine = reduced.machine
     if refit != "none":
-        machine = _refitted(adapted, machine, X, y, refit, C, max_iter, random_state)
+        refitted = _refitted(adapted, reduced.machine, X, y, refit, C, max_iter, random_state)
+        reduced = reduced_set_of(adapted.machine, refitted)
     if adapted.reading == "scores":
-        return machine
+        return reduced.machine
     attributes: dict[str, Any] = {
+        **adapted.attributes,
         "error_norm_": reduced.error_norm,
         "relative_error_": reduced.relative_error,
     }
     if adapted.classes is not None:
         attributes["classes_"] = adapted.classes
-    small: Compressed = READINGS[adapted.reading].from_machine(machine, model, **attributes)
+    small: Compressed = READINGS[adapted.reading].from_machine(
+        reduced.machine, model, **attributes
+    )
     return small
 
 
@@ -132,8 +136,7 @@ def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[Float
     """Labels and costs of the problems that the model solved; rows outside a pair cost nothing."""
     assert adapted.classes is not None
     n_classes = adapted.classes.size
-    weight = np.ones(n_classes) if adapted.class_weight is None else adapted.class_weight
-    costs = C * weight[codes]
+    costs = C * class_weights(adapted.class_weight, adapted.classes, codes, np.ones(codes.size))
     if adapted.reading == "pairs":
         pairs = list(combinations(range(n_classes), 2))
         Y = np.stack([np.where(codes == i, 1.0, -1.0) for i, _ in pairs], axis=1)

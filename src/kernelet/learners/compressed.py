@@ -104,9 +104,19 @@ class CompressedClassifier(ClassifierMixin, Compressed):
 
 
 class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
-    """One score per pair of classes, as LIBSVM has it; the class with the most votes wins."""
+    """One score per pair of classes, as LIBSVM has it; the class with the most votes wins.
+
+    Attributes
+    ----------
+    decision_function_shape_ : {"ovr", "ovo"}
+        What `decision_function` returns, as the original was told.
+    break_ties_ : bool
+        Whether equal votes are decided by the scores, as the original was told.
+    """
 
     classes_: NDArray[Any]
+    decision_function_shape_: str
+    break_ties_: bool
 
     def pair_scores(self, X: Any) -> FloatArray:
         """Scores of shape (n, n_classes (n_classes - 1) / 2); positive is for the earlier class."""
@@ -115,15 +125,22 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     def decision_function(self, X: Any) -> FloatArray:
         """Votes of each class, plus a share below 1/3 of a vote that orders equal counts.
 
-        The same as scikit-learn's SVC with ``decision_function_shape="ovr"``.
+        The same as scikit-learn's SVC with ``decision_function_shape="ovr"``; the scores of the
+        pairs where the original has ``"ovo"``.
         """
-        votes, confidence = self._tally(self.pair_scores(X))
+        scores = self.pair_scores(X)
+        if self.decision_function_shape_ == "ovo":
+            return scores
+        votes, confidence = self._tally(scores)
         shares: FloatArray = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
         return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class labels by votes, the first of equals, as LIBSVM's."""
-        votes, _ = self._tally(self.pair_scores(X))
+        """Class labels by votes; of equals the first, as LIBSVM's, or that of higher scores."""
+        if self.break_ties_:
+            votes = self.decision_function(X)
+        else:
+            votes, _ = self._tally(self.pair_scores(X))
         labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
         return labels
 

@@ -108,6 +108,24 @@ def learn_reduced_set(
     return ReducedSet(best.machine, error, error / scale)
 
 
+def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:
+    """Another machine of the same kernel in the place of the given one, and the error it makes."""
+    X, a = machine.vectors, machine.coefficients
+    Z, beta = smaller.vectors, smaller.coefficients
+    kernel = machine.kernel
+    values = kernel(X, X) @ a
+    squared_norm = float((a * values).sum())
+    if kernel.is_positive_definite:
+        cross = float((a * (kernel(X, Z) @ beta)).sum())
+        squared_error = squared_norm - 2.0 * cross + float((beta * (kernel(Z, Z) @ beta)).sum())
+    else:
+        squared_norm = float(np.square(values).sum())
+        squared_error = float(np.square(values - kernel(X, Z) @ beta).sum())
+    error = float(np.sqrt(max(squared_error, 0.0)))
+    scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
+    return ReducedSet(smaller, error, error / scale)
+
+
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:
     """Least squares in the values at the machine's own vectors, where (4) is not a norm."""
     X = np.asarray(machine.vectors, dtype=np.float64)
