@@ -27,7 +27,7 @@ HEAVY = (
     "numpy",
 )
 # What stays away until a solver, a plot or a linear program asks for it.
-UNTIL_USED = ("numba", "llvmlite", "matplotlib", "highspy", "pandas", "rich")
+UNTIL_USED = ("numba", "llvmlite", "matplotlib", "highspy")
 
 
 def loaded_after(code: str) -> set[str]:
