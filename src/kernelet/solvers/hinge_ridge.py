@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from kernelet._accelerate import accelerated
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.interior_point import interior_point
-from kernelet.solvers.polish import polish
 from kernelet.solvers.problem import checked_costs, checked_labels, checked_tolerance
 from kernelet.solvers.regularizers import Ridge
 from kernelet.solvers.rows import Rows, as_rows
@@ -20,8 +19,8 @@ from kernelet.solvers.working_set import Subproblem, Subsolution, solve_on_worki
 
 # Above so many numbers in the working set BLAS on several threads beats one compiled loop.
 _LARGE = 1_000_000
-# From this tolerance on the multipliers are finished by solving for the active set exactly.
-_POLISH_BELOW = 1e-9
+# With rows of both classes the value is positive, so the gap can be relative to it alone.
+_UNIT = float(np.finfo(np.float64).tiny)
 
 
 def hinge_ridge(
@@ -169,6 +168,7 @@ def _solve_all(
         tol=tol,
         starts=starts,
         n_jobs=n_jobs,
+        unit=_UNIT,
     )
 
 
@@ -178,42 +178,46 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
     if (problem.y == problem.y[0]).all():
         # one class only: w = 0 and a bias on its side cost nothing
         return Subsolution(np.zeros(m), float(problem.y[0]), np.zeros(n), 0.0, 0.0, 0)
+    # features are taken from their mean, so that data far from the origin keep their digits
+    centre = problem.Phi.mean(axis=0)
     A = np.empty((n, m + 1))
-    np.multiply(problem.Phi, problem.y[:, None], out=A[:, :m])
-    A[:, m] = problem.y
+    np.subtract(problem.Phi, centre, out=A[:, :m])
+    A[:, m] = 1.0
+    A *= problem.y[:, None]
+    linear = problem.linear.copy()
+    linear[:m] -= linear[m] * centre
     # half of the tolerance is for the distance of the multipliers from their equality
     jitted = accelerated("hinge_ridge") if n * m < _LARGE else None
     if jitted is None:
         end = interior_point(
-            A, problem.linear, problem.u, Ridge(), tol=0.5 * tol, max_iter=max_iter
+            A,
+            linear,
+            problem.u,
+            Ridge(),
+            tol=0.5 * tol,
+            max_iter=max_iter,
+            constant=problem.constant,
+            unit=problem.unit,
         )
         v, a, n_iter = end.variables, end.multipliers, end.n_iter
     else:
         v, a, n_iter, _ = jitted.interior_point(
-            A, problem.linear, problem.u, 0.5 * tol, max_iter
+            A, linear, problem.u, 0.5 * tol, max_iter, problem.constant, problem.unit
         )
-    best = _feasible(problem, A, v[:m], a, n_iter)
-    if tol <= _POLISH_BELOW:
-        exact = polish(A, problem.linear, problem.u, best.multipliers)
-        if exact is not None:
-            finer = _feasible(problem, A, *exact, n_iter)
-            if finer.primal_value - finer.dual_value < best.primal_value - best.dual_value:
-                best = finer
-    return best
-
-
-def _feasible(
-    problem: Subproblem, A: FloatArray, w: FloatArray, a: FloatArray, n_iter: int
-) -> Subsolution:
-    """Values of both problems, at feasible multipliers and the best bias for w."""
-    m = w.size
-    a = balanced(a, problem)
-    q = a @ A[:, :m] + problem.linear[:m]
-    scores = problem.Phi @ w
-    b = hinge_bias(scores, problem.y, problem.u, float(problem.linear[m]))
-    hinge = np.maximum(0.0, 1.0 - problem.y * (scores + b))
-    primal = 0.5 * w @ w - problem.linear[:m] @ w - problem.linear[m] * b + problem.u @ hinge
-    return Subsolution(w, b, a, float(primal), float(a.sum() - 0.5 * q @ q), n_iter)
+    w, a = v[:m], balanced(a, problem)
+    q = a @ A[:, :m] + linear[:m]
+    margins = A[:, :m] @ w
+    b = hinge_bias(problem.y * margins, problem.y, problem.u, float(linear[m]))
+    hinge = np.maximum(0.0, 1.0 - margins - problem.y * b)
+    return Subsolution(
+        weights=w,
+        intercept=b - float(centre @ w),
+        multipliers=a,
+        primal_value=float(0.5 * w @ w - linear[:m] @ w - linear[m] * b + problem.u @ hinge),
+        dual_value=float(a.sum() - 0.5 * q @ q),
+        n_iter=n_iter,
+        at_limit=n_iter >= max_iter,
+    )
 
 
 def balanced(a: FloatArray, problem: Subproblem) -> FloatArray:

@@ -10,17 +10,17 @@ multipliers a + t = u. Every Newton system reduces to one of m + 1 unknowns,
     (H + A' Theta A) dv = rhs,     Theta = 1 / (s/a + xi/t),
 
 where H is all that depends on R. Directions are Mehrotra's predictor and corrector with
-Gondzio's centrality correctors.
+Gondzio's centrality correctors. The products are never aimed below what the tolerance asks for:
+smaller ones only make the system harder to solve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from kernelet.solvers.newton import PIVOT_FLOOR, NewtonSystem
 from kernelet.solvers.pairs import Pair
 from kernelet.solvers.regularizers import Regularizer
 from kernelet.solvers.solution import FloatArray
@@ -30,7 +30,9 @@ _BACK_OFF = 0.995
 # Correctors are worth a back-substitution only while the step is short.
 _LONG_STEP = 0.95
 # Iterations without progress after which double precision is taken to be exhausted.
-_PATIENCE = 15
+_PATIENCE = 8
+# Share of the tolerance that complementary products of the size aimed at may use up.
+_AIM = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,105 +53,115 @@ def interior_point(
     *,
     tol: float,
     max_iter: int,
+    constant: float = 0.0,
+    unit: float = 1.0,
 ) -> InteriorPoint:
-    """Solve to a relative gap of tol, or return the best point met."""
-    n, k = A.shape
-    m = k - 1
-    v = np.zeros(k)
-    rows = Pair(u / 2, np.ones(n))  # (a, s): multiplier of the margin and its surplus
-    slacks = Pair(u / 2, np.ones(n))  # (t, xi): multiplier of the slack and the slack
-    pairs = [rows, slacks, *regularizer.start(float(np.mean(u)))]
-    n_products = sum(pair.x.size for pair in pairs)
-    best = InteriorPoint(v, rows.x.copy(), 0, np.inf)
+    """Solve to a gap of tol, or return the best point met.
+
+    The gap is relative to the value with ``constant`` added, or to ``unit`` if that is larger.
+    """
+    iterate = _Iterate(A, linear, u, regularizer)
+    best = InteriorPoint(iterate.v, iterate.rows.x, 0, np.inf)
     n_iter = 0
     while True:
-        a, s, t, xi = rows.x, rows.z, slacks.x, slacks.z
-        f = A @ v
-        q = a @ A + linear
-        primal = regularizer.primal(v[:m]) - linear @ v + u @ np.maximum(0.0, 1.0 - f)
-        dual = a.sum() + regularizer.dual(q[:m])
-        # q_b is how far a is from the equality that the dual value takes for granted
-        slip = abs(q[m]) * (1.0 + abs(v[m])) + regularizer.dual_slip(v[:m], q[:m])
-        gap = (max(primal - dual, 0.0) + slip) / max(1.0, abs(primal))
-        if not np.isfinite(gap):
-            return best
+        primal, distance = iterate.evaluate()
+        scale = max(unit, abs(primal + constant))
+        gap = distance / scale
         if gap < best.gap:
-            best = InteriorPoint(v, a.copy(), n_iter, gap)
+            best = InteriorPoint(iterate.v, iterate.rows.x, n_iter, gap)
         stalled = n_iter > best.n_iter + _PATIENCE and best.gap < 1e-4
-        if gap <= tol or n_iter >= max_iter or stalled:
-            return InteriorPoint(best.variables, best.multipliers, n_iter, best.gap)
-
-        theta = 1.0 / (s / a + xi / t)
-        scaled = A * np.sqrt(theta)[:, None]
-        M = scaled.T @ scaled
-        regularizer.add_hessian(M)
-        solve = _factor(M)
-        if solve is None:
-            return InteriorPoint(best.variables, best.multipliers, n_iter, best.gap)
+        if not np.isfinite(gap) or gap <= tol or n_iter >= max_iter or stalled:
+            break
+        if not iterate.factor():
+            break
         n_iter += 1
-        residual = 1.0 - f - xi + s
+        iterate.advance(_AIM * tol * scale)
+    return InteriorPoint(best.variables, best.multipliers, n_iter, best.gap)
 
-        def direction() -> tuple[FloatArray, float, float]:
-            rho = residual - slacks.c / t + rows.c / a
-            rhs = (theta * rho) @ A
-            rhs[m] += linear[m] + a @ A[:, m]
-            rhs[:m] += regularizer.right_side(v[:m], q[:m])
-            dv = solve(rhs)
-            rows.dx = theta * (rho - A @ dv)
-            slacks.dx = -rows.dx
-            rows.dz = (rows.c - s * rows.dx) / a
-            slacks.dz = (slacks.c - xi * slacks.dx) / t
-            regularizer.recover(dv[:m])
-            return dv, *_steps(pairs, separate=regularizer.is_linear)
 
-        mu = sum(float(pair.x @ pair.z) for pair in pairs) / n_products
-        for pair in pairs:
+class _Iterate:
+    """A point strictly inside, and the way from there to the next."""
+
+    def __init__(
+        self, A: FloatArray, linear: FloatArray, u: FloatArray, regularizer: Regularizer
+    ) -> None:
+        n, k = A.shape
+        self.A, self.linear, self.u, self.regularizer = A, linear, u, regularizer
+        self.v = np.zeros(k)
+        self.rows = Pair(u / 2, np.ones(n))  # (a, s): multiplier of the margin and its surplus
+        self.slacks = Pair(u / 2, np.ones(n))  # (t, xi): multiplier of the slack and the slack
+        self.pairs = [self.rows, self.slacks, *regularizer.start(float(np.mean(u)))]
+        self.n_products = sum(pair.x.size for pair in self.pairs)
+
+    def evaluate(self) -> tuple[float, float]:
+        """Primal value, and its distance from the dual value."""
+        A, v, a = self.A, self.v, self.rows.x
+        w, b = v[:-1], v[-1]
+        margins = A @ v
+        self.q = a @ A + self.linear
+        self.residual = 1.0 - margins - self.slacks.z + self.rows.z
+        hinge = float(self.u @ np.maximum(0.0, 1.0 - margins))
+        primal = self.regularizer.primal(w) - float(self.linear @ v) + hinge
+        dual = float(a.sum()) + self.regularizer.dual(self.q[:-1])
+        # q_b is how far a is from the equality that the dual value takes for granted
+        slip = float(abs(self.q[-1]) * (1.0 + abs(b)))
+        slip += self.regularizer.dual_slip(w, self.q[:-1])
+        return primal, max(primal - dual, 0.0) + slip
+
+    def factor(self) -> bool:
+        """Prepare the Newton system; whether it can be solved."""
+        _, k = self.A.shape
+        theta = 1.0 / (self.rows.z / self.rows.x + self.slacks.z / self.slacks.x)
+        H = np.zeros((k, k))
+        self.regularizer.add_hessian(H)
+        # small pivots are in the nature of a vertex of a linear program
+        floor = 0.0 if self.regularizer.is_linear else PIVOT_FLOOR
+        self.system = NewtonSystem(self.A, theta, H, floor)
+        return self.system.is_regular
+
+    def advance(self, least: float) -> None:
+        """Go to the next point, with products that add up to no less than ``least``."""
+        mu = sum(float(pair.x @ pair.z) for pair in self.pairs) / self.n_products
+        for pair in self.pairs:
             pair.aim_affine()
-        dv, primal_step, dual_step = direction()
-        affine = sum(pair.product_after(primal_step, dual_step) for pair in pairs) / n_products
-        target = mu * (affine / mu) ** 3
-        for pair in pairs:
-            pair.aim_centre(target)
-        dv, primal_step, dual_step = direction()
+        dv, *steps = self._direction()
+        affine = sum(pair.product_after(*steps) for pair in self.pairs) / self.n_products
+        target = max(mu * (affine / mu) ** 3, least / self.n_products)
+        # The second-order term belongs to the whole of the affine step. In full after a short one
+        # it can send the iterates round in a circle.
+        weight = float(np.sqrt(min(steps)))
+        for pair in self.pairs:
+            pair.aim_centre(target, weight)
+        dv, *steps = self._direction()
         for _ in range(2):
-            if min(primal_step, dual_step) > _LONG_STEP:
+            if min(steps) > _LONG_STEP:
                 break
-            kept = [pair.directions() for pair in pairs]
-            ahead = (min(1.0, primal_step + 0.3), min(1.0, dual_step + 0.3))
-            for pair in pairs:
+            kept = [pair.directions() for pair in self.pairs]
+            ahead = [min(1.0, step + 0.3) for step in steps]
+            for pair in self.pairs:
                 pair.aim_nearer(target, *ahead)
-            longer, longer_primal, longer_dual = direction()
-            if longer_primal + longer_dual < primal_step + dual_step + 0.06:
-                for pair, old in zip(pairs, kept, strict=True):
+            longer_dv, *longer = self._direction()
+            if sum(longer) < sum(steps) + 0.06:
+                for pair, old in zip(self.pairs, kept, strict=True):
                     pair.dx, pair.dz = old
                 break
-            dv, primal_step, dual_step = longer, longer_primal, longer_dual
-        primal_step = min(1.0, _BACK_OFF * primal_step)
-        dual_step = min(1.0, _BACK_OFF * dual_step)
-        v = v + primal_step * dv
-        for pair in pairs:
+            dv, steps = longer_dv, longer
+        primal_step, dual_step = (min(1.0, _BACK_OFF * step) for step in steps)
+        self.v = self.v + primal_step * dv
+        for pair in self.pairs:
             pair.advance(primal_step, dual_step)
 
-
-def _steps(pairs: list[Pair], *, separate: bool) -> tuple[float, float]:
-    """Longest primal and dual steps; one common step where a residual couples the two."""
-    reaches = [pair.reaches() for pair in pairs]
-    primal = 1.0 / max(1.0, *(reach[0] for reach in reaches))
-    dual = 1.0 / max(1.0, *(reach[1] for reach in reaches))
-    return (primal, dual) if separate else (min(primal, dual),) * 2
-
-
-def _factor(M: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
-    """Cholesky solver of M; a relative shift of the diagonal where rounding made it indefinite."""
-    shift = 0.0
-    diagonal = np.arange(M.shape[0])
-    for _ in range(6):
-        shifted = M.copy()
-        shifted[diagonal, diagonal] *= 1.0 + shift
-        try:
-            factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            shift = max(100.0 * shift, 1e-15)
-            continue
-        return lambda rhs: cho_solve(factor, rhs, check_finite=False)
-    return None
+    def _direction(self) -> tuple[FloatArray, float, float]:
+        """dv for the current aims of the pairs, and the longest primal and dual steps."""
+        rows, slacks, regularizer = self.rows, self.slacks, self.regularizer
+        r = np.append(regularizer.right_side(self.v[:-1], self.q[:-1]), self.q[-1])
+        rho = self.residual - slacks.c / slacks.x + rows.c / rows.x
+        dv, rows.dx = self.system.solve(r, rho)
+        slacks.dx = -rows.dx
+        rows.dz = (rows.c - rows.z * rows.dx) / rows.x
+        slacks.dz = (slacks.c - slacks.z * slacks.dx) / slacks.x
+        regularizer.recover(dv[:-1])
+        reaches = [pair.reaches() for pair in self.pairs]
+        primal, dual = (1.0 / max(1.0, *(reach[i] for reach in reaches)) for i in (0, 1))
+        # a quadratic R couples the two residuals: one common step keeps both falling
+        return (dv, primal, dual) if regularizer.is_linear else (dv, *(min(primal, dual),) * 2)

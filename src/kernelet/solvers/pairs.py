@@ -31,9 +31,9 @@ class Pair:
         """At complementarity itself."""
         self.c = -self.x * self.z
 
-    def aim_centre(self, target: float) -> None:
+    def aim_centre(self, target: float, weight: float = 1.0) -> None:
         """At equal products, with the second-order term of the last direction (Mehrotra)."""
-        self.c = target - self.x * self.z - self.dx * self.dz
+        self.c = target - self.x * self.z - weight * self.dx * self.dz
 
     def aim_nearer(self, target: float, primal_step: float, dual_step: float) -> None:
         """Correct the products that would be out of proportion after the step (Gondzio)."""

@@ -48,6 +48,8 @@ class Solution:
         Rows that were variables of the last round: those that can matter near this solution.
     status : Status
         Whether the tolerance was met, with advice when it was not.
+    unit : float
+        Values below this count as zero: the gap is relative to the value only above it.
     """
 
     weights: FloatArray
@@ -59,6 +61,7 @@ class Solution:
     n_rounds: int = 1
     working_set: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     status: Status = Status.OPTIMAL
+    unit: float = 1.0
 
     @classmethod
     def guess(cls, weights: FloatArray, intercept: float) -> Solution:
@@ -67,8 +70,9 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """Relative duality gap, (primal - dual) / max(1, |primal|)."""
-        return (self.primal_value - self.dual_value) / max(1.0, abs(self.primal_value))
+        """Relative duality gap, (primal - dual) / max(unit, |primal|)."""
+        distance = self.primal_value - self.dual_value
+        return distance / max(self.unit, abs(self.primal_value)) if distance else 0.0
 
     @property
     def is_optimal(self) -> bool:

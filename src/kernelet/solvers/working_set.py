@@ -46,12 +46,18 @@ _FEWEST_OF_A_CLASS = 5
 
 @dataclass(frozen=True, eq=False)
 class Subproblem:
-    """min R(w) - linear'(w, b) + sum_i u_i max(0, 1 - y_i (phi_i'w + b)) over a few rows."""
+    """min R(w) - linear'(w, b) + sum_i u_i max(0, 1 - y_i (phi_i'w + b)) over a few rows.
+
+    The tolerance it is solved to is relative to this value plus ``constant``, the value over all
+    rows, or to ``unit`` if that is larger.
+    """
 
     Phi: FloatArray
     y: FloatArray
     u: FloatArray
     linear: FloatArray
+    constant: float = 0.0
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +86,15 @@ def solve_on_working_sets(
     tol: float,
     starts: Sequence[Start] | None = None,
     n_jobs: int = 1,
+    unit: float = 1.0,
 ) -> list[Solution]:
     """One hinge problem for each label vector over the same rows.
 
     ``starts`` are (w, b) of nearby problems; without them a sample of the rows gives the first
-    guess, and problems of few rows are solved at once.
+    guess, and problems of few rows are solved at once. ``unit`` is that of the solutions.
     """
     n, m = rows.shape
-    problems = [_Problem(y, C, tol) for y, C in zip(labels, costs, strict=True)]
+    problems = [_Problem(y, C, tol, unit) for y, C in zip(labels, costs, strict=True)]
     if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS:
         starts = None  # one solve over all rows costs less than choosing among them
     if starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS:
@@ -122,6 +129,7 @@ class _Problem:
     y: FloatArray
     C: FloatArray
     tol: float
+    unit: float
     is_done: bool = False
     sides: NDArray[np.int8] = field(init=False)  # -1: a = 0; 0: working set; 1: a = C
     tolerance: float = field(init=False)
@@ -156,6 +164,7 @@ class _Problem:
             [np.concatenate(costs)],
             subsolver,
             tol=_GUESS_TOL,
+            unit=self.unit,
         )
         self.n_iter += answer.n_iter
         return answer.weights, answer.intercept
@@ -194,7 +203,8 @@ class _Problem:
             linear[m] = pull.sum()
         index = np.flatnonzero(self.sides == 0)
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
-        return Subproblem(Phi, self.y[index], self.C[index], linear)
+        constant = float(self.C[inside].sum())
+        return Subproblem(Phi, self.y[index], self.C[index], linear, constant, self.unit)
 
     def record(self, answer: Subsolution, scores: FloatArray, m: int) -> None:
         """Prove the answer on all rows, and choose the next working set if it does not hold."""
@@ -220,6 +230,7 @@ class _Problem:
             n_iter=self.n_iter,
             n_rounds=self.n_rounds,
             working_set=index,
+            unit=self.unit,
         )
         if self.best is None or solution.gap < self.best.gap:
             self.best = solution
