@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks import methods
+from benchmarks import datasets, methods
 from benchmarks.results import Ledger, Record, canonical, figures_of
 from benchmarks.runner import n_units, row_parameters
 from benchmarks.runner_tables import Row, Table
@@ -83,7 +83,8 @@ def compare(table: Table, ledger: Ledger) -> list[Comparison]:
 def _remark(row: Row, records: Sequence[Record], values: Sequence[float]) -> str:
     """Say what a reader has to know of ours: missing, incomplete, another split."""
     if not records:
-        return methods.get(row.method).why_unavailable() or "not run"
+        missing_data = datasets.describe(row.dataset).unavailable
+        return methods.get(row.method).why_unavailable() or missing_data or "not run"
     remarks = []
     if not values:
         remarks.append("not measured")

@@ -558,7 +558,8 @@ def test_the_svm_row_of_the_direct_method_is_reproduced() -> None:
 def test_show_marks_what_is_outside_or_missing(tmp_path: Path) -> None:
     present = example_row()
     missing = example_row(method="sgma", tolerance={})
-    table = Table("example", "somebody 2000", "title", "error", "", (present, missing))
+    lost = example_row(dataset="face")
+    table = Table("example", "somebody 2000", "title", "error", "", (present, missing, lost))
     parameters = results.canonical(runner.row_parameters(present))
     ledger = results.Ledger(tmp_path / "example.csv")
     errors = [11.0, 12.0, 13.0]
@@ -569,6 +570,7 @@ def test_show_marks_what_is_outside_or_missing(tmp_path: Path) -> None:
     assert "12.0 ± 0.6" in lines[0] and "+2.0" in lines[0] and "OUTSIDE" in lines[0]
     assert "3 of 10 runs" in lines[0]
     assert "not part of this library" in lines[1] and "OUTSIDE" not in lines[1]
+    assert "the authors' files are not to be had" in lines[2]
 
 
 def test_quoted_figures(tmp_path: Path) -> None:
