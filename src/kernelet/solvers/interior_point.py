@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelet.solvers.newton import PIVOT_FLOOR, NewtonSystem
-from kernelet.solvers.pairs import Pair
+from kernelet.solvers.pairs import Pair, centred
 from kernelet.solvers.regularizers import Regularizer
 from kernelet.solvers.solution import FloatArray
 
@@ -55,12 +55,14 @@ def interior_point(
     max_iter: int,
     constant: float = 0.0,
     unit: float = 1.0,
+    start: tuple[FloatArray, float] | None = None,
 ) -> InteriorPoint:
     """Solve to a gap of tol, or return the best point met.
 
     The gap is relative to the value with ``constant`` added, or to ``unit`` if that is larger.
+    ``start`` is a point v near the solution, and the complementary products to start there with.
     """
-    iterate = _Iterate(A, linear, u, regularizer)
+    iterate = _Iterate(A, linear, u, regularizer, start)
     best = InteriorPoint(iterate.v, iterate.rows.x, 0, np.inf)
     n_iter = 0
     while True:
@@ -83,14 +85,24 @@ class _Iterate:
     """A point strictly inside, and the way from there to the next."""
 
     def __init__(
-        self, A: FloatArray, linear: FloatArray, u: FloatArray, regularizer: Regularizer
+        self,
+        A: FloatArray,
+        linear: FloatArray,
+        u: FloatArray,
+        regularizer: Regularizer,
+        start: tuple[FloatArray, float] | None,
     ) -> None:
         n, k = A.shape
         self.A, self.linear, self.u, self.regularizer = A, linear, u, regularizer
-        self.v = np.zeros(k)
-        self.rows = Pair(u / 2, np.ones(n))  # (a, s): multiplier of the margin and its surplus
-        self.slacks = Pair(u / 2, np.ones(n))  # (t, xi): multiplier of the slack and the slack
-        self.pairs = [self.rows, self.slacks, *regularizer.start(float(np.mean(u)))]
+        if start is None:
+            self.v, mu = np.zeros(k), 0.5 * float(np.mean(u))
+            a, s, t, xi = u / 2, np.ones(n), u / 2, np.ones(n)
+        else:
+            self.v, mu = start
+            a, s, t, xi = centred(A @ self.v - 1.0, u, mu)
+        self.rows = Pair(a, s)  # multiplier of the margin and its surplus
+        self.slacks = Pair(t, xi)  # multiplier of the slack and the slack
+        self.pairs = [self.rows, self.slacks, *regularizer.start(self.v[:-1], mu)]
         self.n_products = sum(pair.x.size for pair in self.pairs)
 
     def evaluate(self) -> tuple[float, float]:
@@ -102,10 +114,10 @@ class _Iterate:
         self.residual = 1.0 - margins - self.slacks.z + self.rows.z
         hinge = float(self.u @ np.maximum(0.0, 1.0 - margins))
         primal = self.regularizer.primal(w) - float(self.linear @ v) + hinge
-        dual = float(a.sum()) + self.regularizer.dual(self.q[:-1])
+        q = self.q[:-1]
+        dual = self.regularizer.shrink(q) * float(a.sum()) + self.regularizer.dual(q)
         # q_b is how far a is from the equality that the dual value takes for granted
         slip = float(abs(self.q[-1]) * (1.0 + abs(b)))
-        slip += self.regularizer.dual_slip(w, self.q[:-1])
         return primal, max(primal - dual, 0.0) + slip
 
     def factor(self) -> bool:

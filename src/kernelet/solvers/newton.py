@@ -9,6 +9,21 @@ from kernelet.solvers.solution import FloatArray
 
 # Pivots below this share of their diagonal have lost ten digits to cancellation.
 PIVOT_FLOOR = 1e-10
+# Rows of A scaled at a time; fresh memory for all of them costs as much as the product.
+_BLOCK = 2048
+
+
+def weighted_gram(A: FloatArray, weights: FloatArray) -> FloatArray:
+    """A' diag(weights) A, without a second array of the size of A."""
+    n, k = A.shape
+    roots = np.sqrt(weights)[:, None]
+    block = np.empty((min(n, _BLOCK), k))
+    total = np.zeros((k, k))
+    for first in range(0, n, _BLOCK):
+        rows = A[first : first + _BLOCK]
+        scaled = np.multiply(rows, roots[first : first + _BLOCK], out=block[: rows.shape[0]])
+        total += scaled.T @ scaled
+    return total
 
 
 class NewtonSystem:
@@ -25,8 +40,7 @@ class NewtonSystem:
         self, A: FloatArray, theta: FloatArray, H: FloatArray, pivot_floor: float = PIVOT_FLOOR
     ) -> None:
         self.A, self.theta, self.H = A, theta, H
-        scaled = A * np.sqrt(theta)[:, None]
-        M = scaled.T @ scaled + H
+        M = weighted_gram(A, theta) + H
         try:
             self.upper = cholesky(M, check_finite=False)
             pivots = np.diagonal(self.upper) ** 2
@@ -36,6 +50,7 @@ class NewtonSystem:
         if self.is_delicate:
             values, vectors = eigh(H, check_finite=False)
             root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+            scaled = A * np.sqrt(theta)[:, None]
             self.upper = np.linalg.qr(np.vstack([scaled, root]), mode="r")
 
     @property

@@ -68,3 +68,20 @@ class Pair:
         x_step, z_step = self._split(primal_step, dual_step)
         product: FloatArray = (self.x + x_step * self.dx) * (self.z + z_step * self.dz)
         return product
+
+
+def centred(
+    difference: FloatArray, total: FloatArray, mu: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Pairs (x, s) and (t, r) with s - r = difference, x + t = total and all products mu.
+
+    Whatever point an interior point starts from, these are the variables that centre it.
+    """
+    share = mu / total
+    half = 0.5 * np.abs(difference)
+    larger = share + np.hypot(half, share) + half
+    # their product, (s + r)^2 / 4 - half^2, without cancellation
+    smaller = 2.0 * share * (larger - half) / larger
+    s = np.where(difference > 0, larger, smaller)
+    r = np.where(difference > 0, smaller, larger)
+    return mu / s, s, mu / r, r

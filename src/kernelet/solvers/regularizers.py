@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kernelet.solvers.pairs import Pair
+from kernelet.solvers.pairs import Pair, centred
 from kernelet.solvers.solution import FloatArray
 
 
@@ -18,8 +18,8 @@ class Regularizer(Protocol):
 
     is_linear: bool
 
-    def start(self, scale: float) -> list[Pair]:
-        """Complementary pairs of its own, at a starting point; scale is the size of the costs."""
+    def start(self, w: FloatArray, mu: float) -> list[Pair]:
+        """Complementary pairs of its own, with products mu, that agree with w."""
         ...
 
     def primal(self, w: FloatArray) -> float:
@@ -30,8 +30,8 @@ class Regularizer(Protocol):
         """-R*(q), on the domain of R*."""
         ...
 
-    def dual_slip(self, w: FloatArray, q: FloatArray) -> float:
-        """What the dual value may be wrong by while q is outside the domain of R*."""
+    def shrink(self, q: FloatArray) -> float:
+        """The largest t <= 1 for which t q is in the domain of R*."""
         ...
 
     def add_hessian(self, M: FloatArray) -> None:
@@ -52,7 +52,7 @@ class Ridge:
 
     is_linear = False
 
-    def start(self, scale: float) -> list[Pair]:
+    def start(self, w: FloatArray, mu: float) -> list[Pair]:
         return []
 
     def primal(self, w: FloatArray) -> float:
@@ -61,8 +61,8 @@ class Ridge:
     def dual(self, q: FloatArray) -> float:
         return -0.5 * float(q @ q)
 
-    def dual_slip(self, w: FloatArray, q: FloatArray) -> float:
-        return 0.0
+    def shrink(self, q: FloatArray) -> float:
+        return 1.0
 
     def add_hessian(self, M: FloatArray) -> None:
         m = M.shape[0] - 1
@@ -76,17 +76,17 @@ class Ridge:
 
 
 class Lasso:
-    """R(w) = sum_j c_j |w_j|, by w = w+ - w- and q = c - z+ = z- - c."""
+    """R(w) = sum_j c_j |w_j|, c > 0, by w = w+ - w- and q = c - z+ = z- - c."""
 
     is_linear = True
 
     def __init__(self, c: FloatArray) -> None:
         self.c = c
 
-    def start(self, scale: float) -> list[Pair]:
-        size = scale / (2.0 * self.c)
-        self.plus = Pair(size.copy(), self.c.copy(), x_is_dual=False)
-        self.minus = Pair(size.copy(), self.c.copy(), x_is_dual=False)
+    def start(self, w: FloatArray, mu: float) -> list[Pair]:
+        z_plus, w_plus, z_minus, w_minus = centred(w, 2.0 * self.c, mu)
+        self.plus = Pair(w_plus, z_plus, x_is_dual=False)
+        self.minus = Pair(w_minus, z_minus, x_is_dual=False)
         return [self.plus, self.minus]
 
     def primal(self, w: FloatArray) -> float:
@@ -95,8 +95,8 @@ class Lasso:
     def dual(self, q: FloatArray) -> float:
         return 0.0
 
-    def dual_slip(self, w: FloatArray, q: FloatArray) -> float:
-        return float(np.maximum(0.0, np.abs(q) - self.c) @ (1.0 + np.abs(w)))
+    def shrink(self, q: FloatArray) -> float:
+        return 1.0 / max(1.0, float(np.max(np.abs(q) / self.c, initial=0.0)))
 
     def add_hessian(self, M: FloatArray) -> None:
         self.spread = self.plus.x / self.plus.z + self.minus.x / self.minus.z
@@ -116,37 +116,43 @@ class Lasso:
 
 
 class MaxNorm:
-    """R(w) = c max_j |w_j|, by tau >= w, tau >= -w with multipliers of sum c."""
+    """R(w) = c max_j d_j |w_j|, by tau >= d w, tau >= -d w with multipliers of sum c > 0."""
 
     is_linear = True
 
-    def __init__(self, c: float, m: int) -> None:
+    def __init__(self, c: float, d: FloatArray) -> None:
         self.c = c
-        self.m = m
+        self.d = d
 
-    def start(self, scale: float) -> list[Pair]:
-        half = np.full(self.m, self.c / (2.0 * self.m))
-        room = np.full(self.m, max(1.0, scale / self.c))
-        self.plus = Pair(half.copy(), room.copy())
-        self.minus = Pair(half.copy(), room.copy())
+    def start(self, w: FloatArray, mu: float) -> list[Pair]:
+        size = np.abs(self.d * w)
+        # tau at which the multipliers mu / (tau -+ d w) add up to c: between these two
+        low = float(np.max(size, initial=0.0))
+        high = low + 2.0 * size.size * mu / self.c
+        for _ in range(60):
+            tau = 0.5 * (low + high)
+            total = float(np.sum(mu / (tau - size) + mu / (tau + size)))
+            low, high = (tau, high) if total > self.c else (low, tau)
+        self.plus, self.minus = (
+            Pair(mu / (high - sign * self.d * w), high - sign * self.d * w) for sign in (1.0, -1.0)
+        )
         return [self.plus, self.minus]
 
     def primal(self, w: FloatArray) -> float:
-        return self.c * float(np.max(np.abs(w), initial=0.0))
+        return self.c * float(np.max(np.abs(self.d * w), initial=0.0))
 
     def dual(self, q: FloatArray) -> float:
         return 0.0
 
-    def dual_slip(self, w: FloatArray, q: FloatArray) -> float:
-        excess = max(0.0, float(np.abs(q).sum()) - self.c)
-        return excess * (1.0 + float(np.max(np.abs(w), initial=0.0)))
+    def shrink(self, q: FloatArray) -> float:
+        return 1.0 / max(1.0, float(np.sum(np.abs(q) / self.d)) / self.c)
 
     def add_hessian(self, M: FloatArray) -> None:
         plus, minus = self.plus.x / self.plus.z, self.minus.x / self.minus.z
-        self.both, self.tilt = plus + minus, plus - minus
-        self.total = float(self.both.sum())
-        m = self.m
-        M[np.arange(m), np.arange(m)] += self.both
+        self.tilt = self.d * (plus - minus)
+        self.total = float(np.sum(plus + minus))
+        m = self.d.size
+        M[np.arange(m), np.arange(m)] += self.d**2 * (plus + minus)
         M[:m, :m] -= np.outer(self.tilt, self.tilt / self.total)
 
     def right_side(self, w: FloatArray, q: FloatArray) -> FloatArray:
@@ -154,13 +160,13 @@ class MaxNorm:
         missing = self.c - float(self.plus.x.sum() + self.minus.x.sum())
         # tau's own Newton equation, d_tau = (rise + tilt'dw) / total, is eliminated
         self.rise = float(plus.sum() + minus.sum()) - missing
-        slip = q - self.plus.x + self.minus.x
-        # tau - w and tau + w may be off their slacks by a constant per coordinate: both are
-        # carried exactly, since the start is consistent and every direction keeps it so
-        return slip - (plus - minus) + self.tilt * (self.rise / self.total)
+        slip = q - self.d * (self.plus.x - self.minus.x)
+        # tau - d w and tau + d w are their slacks exactly: so they start, and every direction
+        # keeps it so
+        return slip - self.d * (plus - minus) + self.tilt * (self.rise / self.total)
 
     def recover(self, dw: FloatArray) -> None:
         d_tau = (self.rise + float(self.tilt @ dw)) / self.total
         for pair, sign in ((self.plus, -1.0), (self.minus, 1.0)):
-            pair.dz = d_tau + sign * dw
+            pair.dz = d_tau + sign * self.d * dw
             pair.dx = (pair.c - pair.x * pair.dz) / pair.z
