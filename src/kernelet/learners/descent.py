@@ -19,6 +19,8 @@ _STALL_STEPS = 3
 _MEMORY = 20
 # How often vectors that no longer help may be replaced.
 _MAX_REVIVALS = 5
+# What W may rise by when vectors are replaced; the steps that follow win it back, or are in vain.
+_REVIVAL_RISE = 1e-2
 _INTERRUPTED = "interrupted; the best vectors so far are kept"
 
 
@@ -121,9 +123,11 @@ class _Search:
         self.stopped = False
         self.converged = False
         self.best = objective(Z)
+        self.before_revival = self.best
         self.history = [self.best.value]
         self.rank = self.best.rank
         self._cache = self.best
+        self._last_value = self.best.value
 
     def run(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> None:
         revivals = 0
@@ -138,17 +142,21 @@ class _Search:
                         break
                     revivals += 1
                     at = self.objective(fresh)
-                    if at.value >= self.best.value:
+                    if at.value >= self.best.value + _REVIVAL_RISE * abs(self.best.value):
                         break
+                    self.before_revival = self._lowest()
                     self.best, self.rank = at, at.rank
-                    self.history.append(at.value)
+                    self.history.append(self._lowest().value)
                     self.converged, self.quiet = False, 0
         except KeyboardInterrupt:
             self.interrupted = True
 
+    def _lowest(self) -> Evaluation:
+        return min(self.before_revival, self.best, key=lambda at: at.value)
+
     def _leg(self) -> None:
         """L-BFGS at a fixed rank, until it converges, the rank changes or the budget is spent."""
-        before = self.best.value
+        before = self._last_value = self.best.value
         scale = self._scale()
         self._cache = self.best
         result = minimize(
@@ -192,9 +200,10 @@ class _Search:
     def _accepted(self, intermediate_result: object) -> None:
         self.n_iter += 1
         value = self.best.value
-        drop = self.history[-1] - value
+        drop = self._last_value - value
         self.quiet = self.quiet + 1 if drop < 0.1 * self.tol * abs(value) else 0
-        self.history.append(value)
+        self._last_value = value
+        self.history.append(self._lowest().value)
         if self.on_step is not None and self.on_step(self._progress()):
             self.stopped = True
         if self.stopped or self.quiet >= _STALL_STEPS or self._natural_rank() != self.rank:
@@ -204,11 +213,11 @@ class _Search:
         return Progress(
             n_iter=self.n_iter,
             n_evaluations=self.objective.n_evaluations,
-            value=self.best.value,
+            value=self._lowest().value,
             gradient_norm=float(np.linalg.norm(self.best.gradient)),
             n_alive=self.rank,
             seconds=time.perf_counter() - self.started,
-            best=self.best,
+            best=self._lowest(),
         )
 
     def result(self) -> Descent:
@@ -221,7 +230,7 @@ class _Search:
         else:
             message = f"max_iter={self.max_iter} steps taken while W still falls"
         return Descent(
-            best=self.best,
+            best=self._lowest(),
             n_iter=self.n_iter,
             n_evaluations=self.objective.n_evaluations,
             converged=self.converged,

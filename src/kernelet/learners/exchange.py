@@ -21,20 +21,35 @@ _CANDIDATES = 500
 _NULL = 1e-10
 # A vector whose removal would raise W by less than this share of it is spare.
 _SPARE = 1e-5
+# Unit functions k(., z) that are nearer than this have merged, and so far they are moved apart.
+_MERGED = 1e-3
+_APART = 0.1
 
 
-def removal_losses(at: Evaluation) -> FloatArray:
-    """How much W rises, to second order, when each vector alone is taken away.
+def removals(at: Evaluation, n_vectors: int) -> tuple[NDArray[np.intp], FloatArray]:
+    """The vectors to take away one after the other, and how much W rises each time.
 
-    The other coefficients adapt, so that only the part of beta_u k(., z_u) outside the span of the
-    other vectors is lost: 1/2 |beta_u|^2 / [(K^z)^-1]_uu.
+    To second order, and the other coefficients adapt: only the part of beta_u k(., z_u) outside
+    the span of the vectors that are left is lost, 1/2 |beta_u|^2 / [(K^z)^-1]_uu. Of two equal
+    vectors the first to go costs nothing, the second all that both are worth.
     """
     K = at.kernel(at.vectors, at.vectors)
     scale = np.sqrt(np.maximum(np.diag(K), np.finfo(float).tiny))
     values, V = eigh(K / np.outer(scale, scale))
-    inverse_diagonal = np.square(V) @ (1.0 / np.maximum(values, _NULL))
-    losses: FloatArray = 0.5 * np.square(at.coefficients * scale[:, None]).sum(1) / inverse_diagonal
-    return losses
+    inverse = (V / np.maximum(values, _NULL)) @ V.T
+    beta = at.coefficients * scale[:, None]
+    left = np.ones(scale.size, dtype=bool)
+    order, losses = np.empty(n_vectors, dtype=np.intp), np.empty(n_vectors)
+    for step in range(n_vectors):
+        diagonal = np.where(left, np.diag(inverse), 1.0)
+        loss = np.where(left, 0.5 * np.square(beta).sum(axis=1) / diagonal, np.inf)
+        u = int(np.argmin(loss))
+        order[step], losses[step] = u, loss[u]
+        left[u] = False
+        column = inverse[:, u] / inverse[u, u]
+        beta = beta - np.outer(column, beta[u])
+        inverse = inverse - np.outer(column, inverse[u])
+    return order, losses
 
 
 def best_rows(
@@ -79,17 +94,36 @@ def revived(
     objective: MarginalObjective, at: Evaluation, rng: np.random.Generator
 ) -> FloatArray | None:
     """The vectors with spare ones replaced by rows that help, or None when there are none."""
-    losses = removal_losses(at)
-    spare: NDArray[np.intp] = np.flatnonzero(losses < _SPARE * abs(at.value))
-    if spare.size == 0:
-        return None
-    spare = spare[np.argsort(losses[spare], kind="stable")][: max(1, losses.size // 2)]
-    rows, gains = best_rows(objective, at, spare.size, rng)
-    count = int(np.count_nonzero(gains > 10.0 * losses[spare[: gains.size]] + _SPARE * abs(at.value)))
+    order, losses = removals(at, max(1, at.vectors.shape[0] // 2))
+    n_spare = int(np.argmin(np.append(losses < _SPARE * abs(at.value), False)))
+    if n_spare == 0:
+        return _pulled_apart(at)
+    rows, gains = best_rows(objective, at, n_spare, rng)
+    count = int(np.count_nonzero(gains > 10.0 * losses[: gains.size] + _SPARE * abs(at.value)))
     if count == 0:
         return None
     vectors = at.vectors.copy()
-    vectors[spare[:count]] = rows[:count]
+    vectors[order[:count]] = rows[:count]
+    return vectors
+
+
+def _pulled_apart(at: Evaluation) -> FloatArray | None:
+    """Vectors that ran into each other, moved apart along their difference.
+
+    Such a pair stands for a derivative of k(., z), by coefficients so large that the search no
+    longer moves. A difference over a fraction of a width is nearly the same function.
+    """
+    K = at.kernel(at.vectors, at.vectors)
+    scale = np.sqrt(np.maximum(np.diag(K), np.finfo(float).tiny))
+    cosines = np.tril(K / np.outer(scale, scale), -1)
+    first = cosines.argmax(axis=1)
+    distance = np.sqrt(np.maximum(2.0 - 2.0 * cosines.max(axis=1), np.finfo(float).eps))
+    second = np.flatnonzero(distance < _MERGED)
+    if second.size == 0:
+        return None
+    vectors = at.vectors.copy()
+    difference = at.vectors[second] - at.vectors[first[second]]
+    vectors[second] += difference * (_APART / distance[second] - 1.0)[:, None]
     return vectors
 
 
@@ -102,8 +136,7 @@ def resized(
         # each removal changes what the next one costs: a few at a time
         surplus = vectors.shape[0] - n_vectors
         batch = min(surplus, max(1, vectors.shape[0] // 8))
-        keep = np.sort(np.argsort(removal_losses(at), kind="stable")[batch:])
-        vectors = vectors[keep]
+        vectors = np.delete(vectors, removals(at, batch)[0], axis=0)
         at = objective(vectors)
     while vectors.shape[0] < n_vectors:
         missing = n_vectors - vectors.shape[0]
