@@ -17,9 +17,14 @@ def positive(name: str, value: object) -> float:
 def finite(name: str, value: object) -> float:
     """The value as a float, if it is a finite number."""
     # True is an integer to Python, and never meant as a width.
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}.")
-    return float(value)
+    if not isinstance(value, bool) and isinstance(value, Real):
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond the range of floats
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise ValueError(f"{name} must be a finite number, got {value!r}.")
 
 
 def positive_integer(name: str, value: object) -> int:

@@ -11,8 +11,9 @@ from kernelet.kernels.blocks import Workspace
 class TaxicabDistances:
     """t_ij = factor |x_i - z_j|_1 for fixed vectors.
 
-    No matrix product gives these, so the features are added up one after the other over arrays
-    of shape (m, rows), whose rows are long whatever m and d are.
+    No matrix product gives these. The differences are taken either one vector after the other,
+    over arrays of shape (rows, d), or one feature after the other, over arrays of shape
+    (m, rows): whichever makes fewer and longer loops.
 
     Parameters
     ----------
@@ -24,35 +25,53 @@ class TaxicabDistances:
         m, d = Z.shape
         self.shape = (m, d)
         self.dtype = Z.dtype
-        self.row_elements = d + 3 * m
         self._factor = factor
-        # Feature f of all vectors is the column self._features[f].
-        self._features = np.ascontiguousarray(Z.T)[:, :, np.newaxis]
+        self._vectors = Z
+        self._by_vector = d > 4 * m
+        self.row_elements = 2 * d + m if self._by_vector else d + 3 * m
 
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
+        if self._by_vector:
+            self._sum_by_vector(dense(X), out, workspace)
+        else:
+            self._sum_by_feature(dense(X), out, workspace)
+        out *= self._factor
+
+    def _sum_by_vector(self, X: FloatArray, out: FloatArray, workspace: Workspace) -> None:
+        term = workspace.take(self, "term", X.shape[0], self.shape[1], self.dtype)
+        for j, vector in enumerate(self._vectors):
+            np.subtract(X, vector, out=term, casting="same_kind")
+            np.abs(term, out=term)
+            np.sum(term, axis=1, out=out[:, j])
+
+    def _sum_by_feature(self, X: FloatArray, out: FloatArray, workspace: Workspace) -> None:
         rows = X.shape[0]
         m, d = self.shape
         columns = workspace.take(self, "columns", d, rows, X.dtype)
-        columns[...] = dense(X).T
+        columns[...] = X.T
         total = workspace.take(self, "total", m, rows, self.dtype)
         total[...] = 0.0
         term = workspace.take(self, "term", m, rows, self.dtype)
-        for feature, column in zip(self._features, columns, strict=True):
-            np.subtract(feature, column, out=term, casting="same_kind")
+        for column, feature in zip(columns, self._vectors.T, strict=True):
+            np.subtract(column, feature[:, np.newaxis], out=term, casting="same_kind")
             np.abs(term, out=term)
             total += term
-        np.multiply(total.T, self._factor, out=out)
+        out[...] = total.T
 
     def pull(self, X: Rows, V: FloatArray) -> FloatArray:
         # dt_ij/dz_jf = factor sign(z_jf - x_if), and the sign of 0 is 0
-        m, d = self.shape
-        gradient = np.zeros((m, d), dtype=self.dtype)
+        gradient = np.zeros(self.shape, dtype=self.dtype)
         length = block_length(self.row_elements, self.dtype)
         for start in range(0, X.shape[0], length):
-            weights = np.ascontiguousarray(V[start : start + length].T)
-            columns = dense(X[start : start + length]).T
-            for f in range(d):
-                signs = np.sign(self._features[f] - columns[f])
-                gradient[:, f] += np.einsum("ji,ji->j", weights, signs)
+            rows = dense(X[start : start + length])
+            weights = V[start : start + length]
+            if self._by_vector:
+                for j, vector in enumerate(self._vectors):
+                    gradient[j] += weights[:, j] @ np.sign(vector - rows)
+            else:
+                columns = np.ascontiguousarray(rows.T)
+                for f, feature in enumerate(self._vectors.T):
+                    signs = np.sign(feature[:, np.newaxis] - columns[f])
+                    gradient[:, f] += np.einsum("ij,ji->j", weights, signs)
         gradient *= self._factor
         return gradient

@@ -1,0 +1,140 @@
+"""Slow and obvious versions of what kernelet computes, for tests to compare with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def _squared_distance(x: np.ndarray, z: np.ndarray) -> float:
+    return math.fsum((float(a) - float(b)) ** 2 for a, b in zip(x, z, strict=True))
+
+
+def _inner_product(x: np.ndarray, z: np.ndarray) -> float:
+    return math.fsum(float(a) * float(b) for a, b in zip(x, z, strict=True))
+
+
+def _distance_in_length_scales(gamma: float, x: np.ndarray, z: np.ndarray) -> float:
+    length_scale = math.sqrt(1.0 / (2.0 * gamma))
+    return math.sqrt(_squared_distance(x, z)) / length_scale
+
+
+def _rbf(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return math.exp(-kernel.gamma * _squared_distance(x, z))
+
+
+def _exponential(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return math.exp(-_distance_in_length_scales(kernel.gamma, x, z))
+
+
+def _matern32(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    r = math.sqrt(3.0) * _distance_in_length_scales(kernel.gamma, x, z)
+    return (1.0 + r) * math.exp(-r)
+
+
+def _matern52(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    r = math.sqrt(5.0) * _distance_in_length_scales(kernel.gamma, x, z)
+    return (1.0 + r + r**2 / 3.0) * math.exp(-r)
+
+
+def _rational_quadratic(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return (1.0 + kernel.gamma * _squared_distance(x, z) / kernel.alpha) ** -kernel.alpha
+
+
+def _laplacian(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    distance = math.fsum(abs(float(a) - float(b)) for a, b in zip(x, z, strict=True))
+    return math.exp(-kernel.gamma * distance)
+
+
+def _linear(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return _inner_product(x, z)
+
+
+def _poly(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return (kernel.gamma * _inner_product(x, z) + kernel.coef0) ** kernel.degree
+
+
+def _sigmoid(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return math.tanh(kernel.gamma * _inner_product(x, z) + kernel.coef0)
+
+
+def _sum(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return math.fsum(kernel_value(term, x, z) for term in kernel.terms)
+
+
+def _product(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return math.prod(kernel_value(factor, x, z) for factor in kernel.factors)
+
+
+def _scaled(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return kernel.factor * kernel_value(kernel.kernel, x, z)
+
+
+def _callable(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    return float(kernel.function(np.array([x], dtype=float), np.array([z], dtype=float))[0, 0])
+
+
+_VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
+    "rbf": _rbf,
+    "exponential": _exponential,
+    "matern32": _matern32,
+    "matern52": _matern52,
+    "rational_quadratic": _rational_quadratic,
+    "laplacian": _laplacian,
+    "linear": _linear,
+    "poly": _poly,
+    "sigmoid": _sigmoid,
+    "sum": _sum,
+    "product": _product,
+    "scaled": _scaled,
+    "callable": _callable,
+}
+
+
+def kernel_value(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    """k(x, z) of two points, by the formula in the kernel's docstring."""
+    return _VALUES[kernel.name](kernel, x, z)
+
+
+def kernel_matrix(kernel: Any, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """k(x_i, z_j) by a double loop, in double precision whatever the types are."""
+    K = np.empty((len(X), len(Z)))
+    for i, x in enumerate(X):
+        for j, z in enumerate(Z):
+            K[i, j] = kernel_value(kernel, x, z)
+    return K
+
+
+def kernel_pullback(
+    kernel: Any, X: np.ndarray, Z: np.ndarray, W: np.ndarray, step: float = 1e-5
+) -> np.ndarray:
+    """sum_i W_ij dk(x_i, z_j)/dz_j by central differences of `kernel_value`."""
+    gradient = np.zeros(Z.shape)
+    for j, z in enumerate(Z):
+        for f in range(len(z)):
+            offset = np.zeros(len(z))
+            offset[f] = step
+            for i, x in enumerate(X):
+                difference = kernel_value(kernel, x, z + offset) - kernel_value(
+                    kernel, x, z - offset
+                )
+                gradient[j, f] += W[i, j] * difference / (2.0 * step)
+    return gradient
+
+
+def expansion(
+    kernel: Any, vectors: np.ndarray, coefficients: np.ndarray, intercepts: Any, X: np.ndarray
+) -> np.ndarray:
+    """f_k(x_i) = sum_j coefficients_jk k(x_i, z_j) + intercepts_k, an array (n, outputs)."""
+    columns = coefficients.reshape(len(vectors), -1)
+    values = np.empty((len(X), columns.shape[1]))
+    for i, x in enumerate(X):
+        for k in range(columns.shape[1]):
+            terms = [
+                float(columns[j, k]) * kernel_value(kernel, x, z) for j, z in enumerate(vectors)
+            ]
+            values[i, k] = math.fsum(terms) + float(np.atleast_1d(intercepts)[k])
+    return values
