@@ -13,6 +13,7 @@ from benchmarks.results import table_ledger
 from benchmarks.runner import run_table
 from benchmarks.runner_tables import read_table, table_names
 from benchmarks.show import compare, render
+from benchmarks.show_summaries import summarise
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,9 +76,10 @@ def _where_found(name: str) -> str:
 def show_table(name: str, only: Sequence[str], chosen_methods: Sequence[str]) -> None:
     """Print a table, ours beside the paper's."""
     table = read_table(name)
+    everything = compare(table, table_ledger(name))
     comparisons = [
         comparison
-        for comparison in compare(table, table_ledger(name))
+        for comparison in (*everything, *summarise(table, everything))
         if (not only or comparison.row.dataset in only)
         and (not chosen_methods or comparison.row.method in chosen_methods)
     ]

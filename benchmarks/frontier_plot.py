@@ -17,6 +17,8 @@ PANELS = (
     ("n_bytes", "bytes"),
 )
 MARKERS = "osD^v<>PhX*p"
+# matplotlib's ten, and more that differ from them: methods are many
+COLOURS = (*(f"C{number}" for number in range(10)), "black", "navy", "gold", "lime", "crimson")
 WIDTH, HEIGHT, DPI = 13.0, 4.6, 90
 
 
@@ -58,7 +60,7 @@ def draw(specification: Specification, records: Sequence[Record], path: Path) ->
                 curve[:, 0],
                 curve[:, 1],
                 yerr=curve[:, 2],
-                color=f"C{number % 10}",
+                color=COLOURS[number % len(COLOURS)],
                 marker=MARKERS[number % len(MARKERS)],
                 markersize=5 if len(curve) > 1 else 9,
                 linewidth=1.2,

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "tables"
-LARGE_IS_GOOD = ("accuracy", "correctness", "vectors_reduction", "test_time_reduction")
+LARGE_IS_GOOD = (
+    *("accuracy", "correctness", "vectors_reduction", "test_time_reduction"),
+    *("accuracy_ratio", "speedup_over_rvm"),
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Table:
     metric: str
     protocol: str
     rows: tuple[Row, ...]
+    summaries: tuple[Row, ...] = ()
+    mean_tolerance: Mapping[str, float] = field(default_factory=dict)
 
 
 def table_names(folder: Path = FOLDER) -> list[str]:
@@ -77,5 +82,9 @@ def read_table(name: str, folder: Path = FOLDER) -> Table:
         raise KeyError(f"No table {name!r}; there are: {', '.join(table_names(folder))}.")
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     known = ("name", "paper", "title", "metric", "protocol")
-    rows = tuple(Row(**row) for row in raw["row"])
-    return Table(**{key: raw[key] for key in known}, rows=rows)
+    return Table(
+        **{key: raw[key] for key in known},
+        rows=tuple(Row(**row) for row in raw["row"]),
+        summaries=tuple(Row(dataset="all", parameters={}, **row) for row in raw.get("summary", [])),
+        mean_tolerance=raw.get("mean_tolerance", {}),
+    )

@@ -41,6 +41,7 @@ from benchmarks.methods.svc_subsample import balanced_sample
 from benchmarks.results_provenance import provenance
 from benchmarks.results_quoted import wrong_figures
 from benchmarks.runner_tables import Row, Table, read_table, table_names
+from benchmarks.show_summaries import summarise
 from kernelet.datasets import make_banana, make_waveform
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -571,6 +572,37 @@ def test_show_marks_what_is_outside_or_missing(tmp_path: Path) -> None:
     assert "3 of 10 runs" in lines[0]
     assert "not part of this library" in lines[1] and "OUTSIDE" not in lines[1]
     assert "the authors' files are not to be had" in lines[2]
+
+
+def test_summaries() -> None:
+    def compared(dataset: str, method: str, seconds: float, accuracy: float) -> list[Any]:
+        published = {"seconds": 1.0, "accuracy": 90.0}
+        row = example_row(
+            dataset=dataset, method=method, published=published, tolerance={"accuracy": 1.0}
+        )
+        values = {"seconds": seconds, "accuracy": accuracy}
+        return [show.Comparison(row, f, published[f], (values[f],), "") for f in published]
+
+    ratios = example_row(
+        dataset="all",
+        method="rvm",
+        published={"accuracy_ratio": 1.0, "speedup_over_svc_ovr": 3.0},
+        tolerance={"accuracy_ratio": 0.01},
+        side="worse",
+    )
+    table = Table("t", "", "", "accuracy", "", (), (ratios,), {"accuracy": 0.5})
+    measured = [
+        *compared("one", "svc_ovr", 4.0, 80.0),
+        *compared("two", "svc_ovr", 9.0, 90.0),
+        *compared("one", "rvm", 2.0, 88.0),
+        *compared("two", "rvm", 3.0, 90.0),
+    ]
+    ratio, speedup, mean = summarise(table, measured)
+    assert_allclose([ratio.mean, speedup.mean, mean.mean], [(1.1 + 1) / 2, (2 + 3) / 2, 87.0])
+    assert not ratio.outside and mean.outside
+    # a mean over fewer rows than the paper's is not shown
+    lacking = [replace(c, values=()) if c.row.dataset == "two" else c for c in measured]
+    assert [c.values for c in summarise(table, lacking)] == [(), (), ()]
 
 
 def test_quoted_figures(tmp_path: Path) -> None:
