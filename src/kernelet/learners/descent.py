@@ -125,6 +125,8 @@ class _Search:
         self.best = objective(Z)
         self.before_revival = self.best
         self.history = [self.best.value]
+        # W may come in any unit, and end at zero: it is measured by where the search began
+        self.unit = abs(self.best.value) or 1.0
         self.rank = self.best.rank
         self._cache = self.best
         self._last_value = self.best.value
@@ -171,8 +173,7 @@ class _Search:
                 "maxfun": 3 * self.max_iter,
                 "maxcor": _MEMORY,
                 "ftol": 0.0,
-                # relative to where the search began: W may be in any unit, and end at zero
-                "gtol": self.tol * abs(self.history[0]) * 1e-2,
+                "gtol": self.tol * 1e-2,
             },
         )
         natural = self._natural_rank()
@@ -192,7 +193,7 @@ class _Search:
         self._cache = at
         if at.value < self.best.value:
             self.best = at
-        return at.value, at.gradient.ravel() * scale
+        return at.value / self.unit, at.gradient.ravel() * (scale / self.unit)
 
     def _natural_rank(self) -> int:
         return WhitenedMap.from_vectors(self.best.kernel, self.best.vectors).rank
