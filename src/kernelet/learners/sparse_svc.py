@@ -229,11 +229,12 @@ default="kmeans"
         seeds = data.rng.randint(np.iinfo(np.int32).max, size=(len(columns), self.n_init))
         starts = self._last_vectors(data, len(columns))
         lock, interrupted = Lock(), Event()
+        ends: dict[int, Descent] = {}
         max_steps = self.max_iter * self.n_init * len(columns)
         rows = {"X": data.X, "y": self.classes_[data.codes]}
         with reporting(self, self.verbose, max_steps, **rows) as report:
 
-            def search(k: int) -> Descent:
+            def search(k: int) -> None:
                 def on_step(step: Progress) -> bool:
                     if interrupted.is_set():
                         raise KeyboardInterrupt
@@ -242,13 +243,22 @@ default="kmeans"
                     with lock:
                         return report(step, attributes)
 
-                end = self._search(data, columns[k], budgets[k], seeds[k], starts[k], on_step)
-                if end.interrupted:  # the searches that follow are not begun in earnest
+                ends[k] = self._search(
+                    data, columns[k], budgets[k], seeds[k], starts[k], on_step
+                )
+                if ends[k].interrupted:  # the others end after a step
                     interrupted.set()
-                return end
 
-            searches = map_in_threads(search, range(len(columns)), self.n_jobs or 1)
-        return self._store(searches, data.kernel)
+            try:
+                map_in_threads(search, range(len(columns)), self.n_jobs or 1)
+            except KeyboardInterrupt:
+                if not ends:
+                    raise
+                interrupted.set()
+                for k in range(len(columns)):
+                    if k not in ends:
+                        search(k)
+        return self._store([ends[k] for k in range(len(columns))], data.kernel)
 
     def fit_path(
         self,
