@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.learners.marginal import Evaluation, FloatArray, MarginalObjective
-from kernelet.subspace import WhitenedMap
+from kernelet.solvers.parallel import one_thread_if_small
 
 # Steps that change W by less than this share of it, over a whole leg, end the search.
 _STALL_STEPS = 3
@@ -97,8 +97,10 @@ def minimize_over_vectors(
     -------
     Descent
     """
-    search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
-    search.run(revive)
+    m, d = Z.shape
+    with one_thread_if_small(objective.X.shape[0] * m * (m + d)):
+        search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
+        search.run(revive)
     return search.result()
 
 
@@ -128,7 +130,7 @@ class _Search:
         # W may come in any unit, and end at zero: it is measured by where the search began
         self.unit = abs(self.best.value) or 1.0
         self.rank = self.best.rank
-        self._cache = self.best
+        self._start = np.empty(0)
         self._last_value = self.best.value
 
     def run(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> None:
@@ -160,10 +162,10 @@ class _Search:
         """L-BFGS at a fixed rank, until it converges, the rank changes or the budget is spent."""
         before = self._last_value = self.best.value
         scale = self._scale()
-        self._cache = self.best
+        self._start = self.best.vectors.ravel() / scale
         result = minimize(
             self._value,
-            self.best.vectors.ravel() / scale,
+            self._start,
             args=(scale,),
             jac=True,
             method="L-BFGS-B",
@@ -176,7 +178,7 @@ class _Search:
                 "gtol": self.tol * 1e-2,
             },
         )
-        natural = self._natural_rank()
+        natural = self.best.natural_rank
         if natural != self.rank and self.quiet < _STALL_STEPS:
             self.rank = natural
             if self.best.value < before - 1e-12 * abs(before):
@@ -189,14 +191,13 @@ class _Search:
         return spread
 
     def _value(self, z: FloatArray, scale: float) -> tuple[float, FloatArray]:
-        at = self.objective(z.reshape(self.shape) * scale, self.rank)
-        self._cache = at
+        if np.array_equal(z, self._start):
+            at = self.best  # where the last leg ended: L-BFGS asks for it first
+        else:
+            at = self.objective(z.reshape(self.shape) * scale, self.rank)
         if at.value < self.best.value:
             self.best = at
         return at.value / self.unit, at.gradient.ravel() * (scale / self.unit)
-
-    def _natural_rank(self) -> int:
-        return WhitenedMap.from_vectors(self.best.kernel, self.best.vectors).rank
 
     def _accepted(self, intermediate_result: object) -> None:
         self.n_iter += 1
@@ -207,7 +208,7 @@ class _Search:
         self.history.append(self._lowest().value)
         if self.on_step is not None and self.on_step(self._progress()):
             self.stopped = True
-        if self.stopped or self.quiet >= _STALL_STEPS or self._natural_rank() != self.rank:
+        if self.stopped or self.quiet >= _STALL_STEPS or self.best.natural_rank != self.rank:
             raise StopIteration
 
     def _progress(self) -> Progress:

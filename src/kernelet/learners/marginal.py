@@ -81,6 +81,7 @@ class Evaluation:
     coefficients: FloatArray
     intercepts: FloatArray
     rank: int
+    natural_rank: int
     gap: float
     kernel: Kernel
     score_gradient: FloatArray
@@ -137,6 +138,7 @@ class MarginalObjective:
             coefficients=beta,
             intercepts=solution.intercepts,
             rank=subspace.rank,
+            natural_rank=subspace.natural_rank,
             gap=solution.gap,
             kernel=self.kernel,
             score_gradient=slope,
@@ -161,6 +163,7 @@ class MarginalObjective:
             coefficients=subspace.coefficients(solution.weights),
             intercepts=solution.intercepts,
             rank=subspace.rank,
+            natural_rank=subspace.natural_rank,
             gap=solution.gap,
             kernel=self.kernel,
             score_gradient=solution.score_gradient,

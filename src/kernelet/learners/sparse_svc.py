@@ -37,7 +37,7 @@ def learn_sparse_svm(
     *,
     loss: str = "hinge",
     max_iter: int = 200,
-    tol: float = 1e-3,
+    tol: float = 3e-3,
     n_vectors: int | None = None,
     random_state: int = 0,
     on_step: Callable[[Progress], bool | None] | None = None,
@@ -56,7 +56,7 @@ def learn_sparse_svm(
         Where the search starts.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     max_iter : int, default=200
-    tol : float, default=1e-3
+    tol : float, default=3e-3
     n_vectors : int, default=None
         Grow or shrink to so many vectors first.
     random_state : int, default=0
@@ -122,7 +122,7 @@ default="kmeans"
         Starts; the one with the lowest W is kept.
     max_iter : int, default=200
         Steps of L-BFGS for each start.
-    tol : float, default=1e-3
+    tol : float, default=3e-3
         The search ends when W falls by less than a tenth of this share, three steps in a row.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
@@ -191,7 +191,7 @@ default="kmeans"
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 200,
-        tol: float = 1e-3,
+        tol: float = 3e-3,
         warm_start: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+# Multiplications in a matrix product above which a second thread pays.
+_WORTH_A_THREAD = 20_000_000
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -18,6 +22,14 @@ R = TypeVar("R")
 def blas_threads() -> ThreadpoolController:
     """The BLAS libraries of this process; looking for them takes milliseconds, so once."""
     return ThreadpoolController()
+
+
+def one_thread_if_small(n_products: int) -> AbstractContextManager[object]:
+    """BLAS on one thread for loops over products of this size, if waking another costs more."""
+    if n_products > _WORTH_A_THREAD:
+        return nullcontext()
+    limit: AbstractContextManager[object] = blas_threads().limit(limits=1, user_api="blas")
+    return limit
 
 
 def map_in_threads(function: Callable[[T], R], items: Sequence[T], n_jobs: int) -> list[R]:

@@ -117,6 +117,8 @@ class WhitenedMap(SubspaceMap):
         The matrix T.
     inverse_transform : ndarray of shape (rank, m)
         The matrix T K^z, which takes coefficients to weights.
+    natural_rank : int
+        The numerical rank of K^z, whatever rank was asked for.
 
     References
     ----------
@@ -136,6 +138,7 @@ class WhitenedMap(SubspaceMap):
     vectors: FloatArray
     transform: FloatArray
     inverse_transform: FloatArray
+    natural_rank: int
 
     @classmethod
     def from_vectors(
@@ -176,8 +179,9 @@ class WhitenedMap(SubspaceMap):
                 f"{kernel!r} has no positive direction on these {m} vectors, so no machine with a "
                 "margin exists in their span; take a positive definite kernel."
             )
+        natural_rank = int(np.sum(eigenvalues > relative_rank_tolerance(m) * largest))
         if rank is None:
-            rank = int(np.sum(eigenvalues > relative_rank_tolerance(m) * largest))
+            rank = natural_rank
         elif not 0 <= rank <= m:
             raise ValueError(f"rank must be between 0 and the {m} vectors, got {rank}.")
         elif rank and not eigenvalues[rank - 1] > np.finfo(np.float64).eps * largest:
@@ -192,7 +196,7 @@ class WhitenedMap(SubspaceMap):
         unscale = np.divide(1.0, scale, out=np.zeros(m), where=scale > 0)
         transform = np.ascontiguousarray((scale[:, None] * basis / root).T)
         inverse_transform = np.ascontiguousarray((unscale[:, None] * basis * root).T)
-        return cls(kernel, Z, transform, inverse_transform)
+        return cls(kernel, Z, transform, inverse_transform, natural_rank)
 
     @property
     def rank(self) -> int:
