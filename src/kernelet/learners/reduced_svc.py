@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Kernel
 from kernelet.learners.classifier import KernelClassifier
-from kernelet.learners.training import TrainingSet
 from kernelet.learners.fixed_vectors import REGULARIZERS, learn_with_vectors
 from kernelet.learners.options import choice, count, positive
+from kernelet.learners.training import TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 
@@ -156,4 +158,7 @@ def vectors_of(init: Any) -> np.ndarray | None:
         if vectors is not None:
             dense = vectors.toarray() if hasattr(vectors, "toarray") else vectors
             return np.asarray(dense, dtype=np.float64)
+    if isinstance(init, BaseEstimator):
+        check_is_fitted(init)
+        raise ValueError(f"init must be a model with vectors; {type(init).__name__} has none.")
     return None
