@@ -116,7 +116,9 @@ def test_values_equal_the_double_loop(kernel):
 
 
 @each(ALL)
-@pytest.mark.parametrize(("n", "m", "d"), [(0, 3, 2), (4, 0, 2), (1, 1, 1), (1, 6, 40), (6, 1, 2)])
+@pytest.mark.parametrize(
+    ("n", "m", "d"), [(0, 3, 2), (4, 0, 2), (1, 1, 1), (1, 6, 40), (20, 2, 40), (6, 1, 2)]
+)
 def test_values_and_gradients_of_any_shape(kernel, n, m, d):
     X, Z, W = data(n, m, d)
     assert_allclose(kernel(X, Z), references.kernel_matrix(kernel, X, Z), rtol=1e-11, atol=1e-13)

@@ -136,11 +136,12 @@ def one_row(
     repetitions: int,
 ) -> dict[str, object]:
     x, x_svc = X[:1].copy(), X_svc[:1].copy()
-    # As in a service that answers request after request: the vectors are in the cache.
+    # As in a service that answers request after request, the vectors are in the cache; few calls
+    # a turn, so that some turns are not interrupted on a busy machine.
     ours, other = best_times(
         [lambda: machine.decision_function(x), lambda: svc.decision_function(x_svc)],
-        repetitions,
-        calls=100,
+        10 * repetitions,
+        calls=10,
     )
     return {
         "what": f"SVC / one row, {shape}",

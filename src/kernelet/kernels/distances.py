@@ -17,6 +17,8 @@ from kernelet.kernels.blocks import Workspace
 # The anchor is used where |mean(Z)|^2 exceeds this many times the spread of Z. Below, the terms
 # of the expansion are at most four times as large as they could be: two bits.
 _ANCHORED_ABOVE = 3.0
+# So few rows cost less to copy than the calls that would avoid it.
+_FEW_ROWS = 16
 # Pairs whose distances are recomputed one by one hold this many elements at a time.
 _PAIR_ELEMENTS = 1 << 17
 
@@ -79,7 +81,7 @@ class SquaredDistances:
         if self._anchor is None and is_sparse(X):
             out[...] = X @ self._linear
             self._add_norms(X, out)
-        elif self._uses_rows and X.dtype == self.dtype:
+        elif self._uses_rows and X.dtype == self.dtype and X.shape[0] > _FEW_ROWS:
             np.matmul(X, self._linear, out=out)
             self._add_norms(X, out)
         else:
