@@ -9,20 +9,17 @@ is found exactly, and the method ends after finitely many steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.solvers.rows import Rows
 from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.squared_hinge_certificate import Point, prove
 from kernelet.solvers.squared_hinge_system import ActiveSystem
 
 _EPS = float(np.finfo(np.float64).eps)
 # Steps without progress, in careful mode, after which double precision is said to be exhausted.
 _PATIENCE = 3
-# Distance, relative to the value, beyond which the multipliers are scaled.
-_FAR = 1e-2
 # Steps at the same costs after which more care is taken in any case.
 _MANY_STEPS = 30
 _MOST_PIECES = 200
@@ -33,68 +30,6 @@ _WARM_STEPS = 20
 _GENTLE = 100.0
 _STAGE_FACTOR = 30.0
 _STAGE_TOL = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """A machine (w, b), multipliers that are feasible for the dual, and how far apart they are.
-
-    Attributes
-    ----------
-    weights, intercept : ndarray of shape (m,), float
-    multipliers : ndarray of shape (n,)
-        a >= 0 with y'a = 0.
-    dual_weights : ndarray of shape (m,)
-        Phi'Ya, which the weights are at the solution.
-    primal_value : float
-        F(w, b).
-    distance : float
-        F(w, b) - D(a) >= 0, see `prove`.
-    """
-
-    weights: FloatArray
-    intercept: float
-    multipliers: FloatArray
-    dual_weights: FloatArray
-    primal_value: float
-    distance: float
-
-
-def prove(point: Point, costs: FloatArray, residuals: FloatArray) -> Point:
-    r"""The same machine, and its multipliers, with the values they have for these residuals.
-
-    .. math:: F(w, b) - D(a) = \tfrac12 \|w - \Phi^\top Y a\|^2
-        + \sum_i \frac{(a_i - 2 C_i \xi_i)^2}{4 C_i} + \sum_i a_i (\xi_i - r_i)
-
-    with :math:`r_i = 1 - y_i f(x_i)` and :math:`\xi_i = \max(0, r_i)`: no term is negative, so the
-    distance keeps its digits when F is large. Far from the solution the multipliers are multiplied
-    by the factor that is best for D, so that D is never negative.
-    """
-    slacks = np.maximum(0.0, residuals)
-    value = 0.5 * float(point.weights @ point.weights) + float(costs @ slacks**2)
-    distance = _distance(point.weights, point.dual_weights, point.multipliers, costs, residuals)
-    if distance > _FAR * value:
-        a, v = point.multipliers, point.dual_weights
-        quadratic = float(v @ v) + float(_over_curvature(a**2, costs).sum())
-        factor = float(a.sum()) / quadratic if quadratic > 0 else 0.0
-        scaled = _distance(point.weights, factor * v, factor * a, costs, residuals)
-        if scaled < distance:
-            distance = scaled
-            point = replace(point, multipliers=factor * a, dual_weights=factor * v)
-    return replace(point, primal_value=value, distance=distance)
-
-
-def _distance(
-    w: FloatArray, v: FloatArray, a: FloatArray, costs: FloatArray, residuals: FloatArray
-) -> float:
-    slacks = np.maximum(0.0, residuals)
-    squares = _over_curvature((a - 2.0 * costs * slacks) ** 2, costs)
-    return 0.5 * float((w - v) @ (w - v) + squares.sum()) + float(a @ (slacks - residuals))
-
-
-def _over_curvature(values: FloatArray, costs: FloatArray) -> FloatArray:
-    """values / (2 C), and 0 for rows without cost, whose multipliers are 0."""
-    return np.divide(values, 2.0 * costs, out=np.zeros(values.size), where=costs > 0)
 
 
 def minimize(
@@ -262,12 +197,8 @@ def _exact_step(
     """
     pull = 2.0 * costs * speed
     low, high, t = 0.0, np.inf, 1.0
-    last: NDArray[np.bool_] | None = None
     for _ in range(_MOST_PIECES):
         piece = residuals > t * speed
-        if last is not None and np.array_equal(piece, last):
-            break
-        last = piece
         pulls = pull[piece]
         curvature = square + float(pulls @ speed[piece])
         constant = linear - float(pulls @ residuals[piece])

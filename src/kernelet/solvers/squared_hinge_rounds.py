@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.rows import ArrayRows, Rows
 from kernelet.solvers.solution import FloatArray, Solution, Status
-from kernelet.solvers.squared_hinge_newton import Point, minimize, prove, regress
+from kernelet.solvers.squared_hinge_certificate import Point, prove
+from kernelet.solvers.squared_hinge_newton import minimize, regress
 
 # Rows with a margin up to one plus this are in the working set: after a warm start, after a sample
 # of the rows, and of those that join later.
@@ -170,15 +171,15 @@ class _Problem:
         """Prove the machine on all rows, or extend the working set by those it has missed."""
         margins = self.y * (scores + self.intercept)
         self.point = prove(self.point, self.costs, 1.0 - margins)
-        outside = self.costs > 0
-        outside[self.index] = False
+        inside = np.zeros(self.y.size, dtype=bool)
+        inside[self.index] = True
+        outside = (self.costs > 0) & ~inside
         missed = outside & (margins < 1.0)
         is_near = self.point.distance <= self.tol * self.point.primal_value
         if is_near or not missed.any():
             self.is_done = True
             return
-        joining = np.flatnonzero(outside & (margins < 1.0 + _LATER_BAND))
-        self.index = np.union1d(self.index, joining)
+        self.index = np.flatnonzero(inside | (outside & (margins < 1.0 + _LATER_BAND)))
 
     def solution(self) -> Solution:
         """The answer over all rows."""
