@@ -71,6 +71,12 @@ def learn_reduced_set(
     """
     if machine.n_vectors <= n_vectors:
         return ReducedSet(machine, 0.0, 0.0)
+    if not machine.coefficients.any():
+        first = slice(n_vectors)
+        constant = KernelMachine(
+            machine.kernel, machine.vectors[first], machine.coefficients[first], machine.intercepts
+        )
+        return ReducedSet(constant, 0.0, 0.0)
     if not machine.kernel.is_positive_definite:
         return _by_values(machine, n_vectors, random_state)
     X = np.asarray(machine.vectors, dtype=np.float64)
