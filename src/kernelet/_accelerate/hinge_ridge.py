@@ -2,8 +2,8 @@
 
 Problems of a few hundred rows are all call overhead in NumPy. The twin is
 `kernelet.solvers.interior_point.interior_point` with `Ridge`; the tests hold the two equal.
-Constants are those of the twin, where they have names and reasons. Products of a matrix with a
-vector are loops, since every call of a library function adds half a second to the compilation.
+Constants are those of the twin, where they have names and reasons. Products are loops: calls of
+library functions take longer to compile, and BLAS would start threads for each of them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from numba import njit
 
 # Sums may be taken in any order, which lets the compiler use vector instructions.
 _SUMS = {"reassoc", "contract"}
+# So may maxima, if it need not care what the largest of numbers and NaN is.
+_MAXIMA = _SUMS | {"nnan", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
@@ -37,6 +39,39 @@ def _add_sums(A, a, out):
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
+def _gram(A, theta, M):
+    """Lower triangle of M = A' diag(theta) A + I, without the bias in I.
+
+    Four rows of A and two of M at a time, so that numbers are used several times once loaded.
+    """
+    n, k = A.shape
+    odd = k % 2
+    for j in range(k):
+        for c in range(k):
+            M[j, c] = 0.0
+        M[j, j] = 1.0 if j < k - 1 else 0.0
+    for i in range(0, n - 3, 4):
+        t0, t1, t2, t3 = theta[i], theta[i + 1], theta[i + 2], theta[i + 3]
+        if odd:
+            x0, x1, x2, x3 = A[i, 0], A[i + 1, 0], A[i + 2, 0], A[i + 3, 0]
+            M[0, 0] += t0 * x0 * x0 + t1 * x1 * x1 + t2 * x2 * x2 + t3 * x3 * x3
+        for j in range(odd, k, 2):
+            x0, x1 = t0 * A[i, j], t1 * A[i + 1, j]
+            x2, x3 = t2 * A[i + 2, j], t3 * A[i + 3, j]
+            y0, y1 = t0 * A[i, j + 1], t1 * A[i + 1, j + 1]
+            y2, y3 = t2 * A[i + 2, j + 1], t3 * A[i + 3, j + 1]
+            for c in range(j + 2):
+                a0, a1, a2, a3 = A[i, c], A[i + 1, c], A[i + 2, c], A[i + 3, c]
+                M[j, c] += x0 * a0 + x1 * a1 + x2 * a2 + x3 * a3
+                M[j + 1, c] += y0 * a0 + y1 * a1 + y2 * a2 + y3 * a3
+    for i in range(n - n % 4, n):
+        for j in range(k):
+            x0 = theta[i] * A[i, j]
+            for c in range(j + 1):
+                M[j, c] += x0 * A[i, c]
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
 def _cholesky(M, L):
     """Lower factor of M in L; whether no pivot lost more than ten digits."""
     k = M.shape[0]
@@ -58,15 +93,17 @@ def _cholesky(M, L):
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
-def _triangle(S, L):
-    """Lower L with L L' = S'S + I (without the bias in I), by Householder's reflections."""
-    n, k = S.shape
+def _triangle(A, theta, L):
+    """Lower L with L L' = A' diag(theta) A + I, by reflections that never form the product."""
+    n, k = A.shape
     W = np.empty((n + k - 1, k))
     products = np.empty(k)
-    for c in range(k):
-        for i in range(n):
-            W[i, c] = S[i, c]
-        for i in range(k - 1):
+    for i in range(n):
+        root = np.sqrt(theta[i])
+        for c in range(k):
+            W[i, c] = root * A[i, c]
+    for i in range(k - 1):
+        for c in range(k):
             W[n + i, c] = 1.0 if i == c else 0.0
     for j in range(k):
         norm = 0.0
@@ -119,40 +156,52 @@ def _solve(L, x):
             x[r] -= row[r] * e
 
 
-@njit(cache=True, nogil=True)
-def _direction(A, L, delicate, theta, rd, rp, a, t, s, xi, c1, c2, dv, da, ds, dxi, rho, work):
+@njit(cache=True, nogil=True, fastmath=_MAXIMA)
+def _direction(A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, dv, da, ds, dxi, work):
     """Newton direction for complementarity aims c1, c2; returns the step to the edge."""
     n, k = A.shape
+    rho, product = work[0], work[1]
     for i in range(n):
-        rho[i] = rp[i] - c2[i] / t[i] + c1[i] / a[i]
-        work[i] = theta[i] * rho[i]
+        rho[i] = rp[i] - c2[i] * inverse[1, i] + c1[i] * inverse[0, i]
+        product[i] = theta[i] * rho[i]
     for j in range(k):
         dv[j] = -rd[j]
-    _add_sums(A, work, dv)
+    _add_sums(A, product, dv)
     _solve(L, dv)
-    _times(A, dv, work)
+    _times(A, dv, product)
     for i in range(n):
-        da[i] = theta[i] * (rho[i] - work[i])
+        da[i] = theta[i] * (rho[i] - product[i])
     if delicate:
         for i in range(n):
-            rho[i] -= work[i] + da[i] / theta[i]
-            work[i] = da[i] + theta[i] * rho[i]
+            rho[i] -= product[i] + da[i] / theta[i]
+            product[i] = da[i] + theta[i] * rho[i]
         ddv = np.empty(k)
         for j in range(k):
             ddv[j] = -rd[j] - (dv[j] if j < k - 1 else 0.0)
-        _add_sums(A, work, ddv)
+        _add_sums(A, product, ddv)
         _solve(L, ddv)
-        _times(A, ddv, work)
+        _times(A, ddv, product)
         for j in range(k):
             dv[j] += ddv[j]
         for i in range(n):
-            da[i] += theta[i] * (rho[i] - work[i])
+            da[i] += theta[i] * (rho[i] - product[i])
     reach = 1.0  # the reciprocal of the longest step
     for i in range(n):
-        ds[i] = (c1[i] - s[i] * da[i]) / a[i]
-        dxi[i] = (c2[i] + xi[i] * da[i]) / t[i]
-        reach = max(reach, -da[i] / a[i], da[i] / t[i], -ds[i] / s[i], -dxi[i] / xi[i])
+        ds[i] = (c1[i] - s[i] * da[i]) * inverse[0, i]
+        dxi[i] = (c2[i] + xi[i] * da[i]) * inverse[1, i]
+        reach = max(reach, -da[i] * inverse[0, i], da[i] * inverse[1, i])
+        reach = max(reach, -ds[i] * inverse[2, i], -dxi[i] * inverse[3, i])
     return 1.0 / reach
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def _products(a, t, s, xi, da, ds, dxi, step):
+    """Sum of the complementary products after a step."""
+    total = 0.0
+    for i in range(a.size):
+        total += (a[i] + step * da[i]) * (s[i] + step * ds[i])
+        total += (t[i] - step * da[i]) * (xi[i] + step * dxi[i])
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -163,17 +212,14 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
     """
     n, k = A.shape
     m = k - 1
-    v, dv, ev = np.empty(k), np.empty(k), np.empty(k)
-    q, rd, best_v = np.empty(k), np.empty(k), np.empty(k)
-    a, t, s, xi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    f, rp, theta, best_a = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    c1, c2, rho, work = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    da, ds, dxi = np.empty(n), np.empty(n), np.empty(n)
-    ea, es, exi = np.empty(n), np.empty(n), np.empty(n)
-    S = np.empty((n, k))
-    L = np.empty((k, k))
-    for j in range(k):
-        v[j] = best_v[j] = 0.0
+    v, dv, ev = np.zeros(k), np.zeros(k), np.zeros(k)
+    q, rd, best_v = np.zeros(k), np.zeros(k), np.zeros(k)
+    a, t, s, xi, best_a = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    f, rp, theta, c1, c2 = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    da, ds, dxi = np.zeros(n), np.zeros(n), np.zeros(n)
+    ea, es, exi = np.zeros(n), np.zeros(n), np.zeros(n)
+    inverse, work = np.zeros((4, n)), np.zeros((2, n))
+    M, L = np.zeros((k, k)), np.zeros((k, k))
     for i in range(n):
         a[i] = t[i] = best_a[i] = 0.5 * u[i]
         s[i] = xi[i] = 1.0
@@ -192,13 +238,10 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
             primal += 0.5 * v[j] * v[j]
             dual -= 0.5 * q[j] * q[j]
             rd[j] += v[j]
-        mu = 0.0
         for i in range(n):
             rp[i] = 1.0 - f[i] - xi[i] + s[i]
             primal += u[i] * max(0.0, 1.0 - f[i])
             dual += a[i]
-            mu += a[i] * s[i] + t[i] * xi[i]
-        mu /= 2 * n
         scale = max(unit, abs(primal + constant))
         gap = (max(primal - dual, 0.0) + abs(q[m]) * (1.0 + abs(v[m]))) / scale
         if not np.isfinite(gap):
@@ -213,15 +256,14 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
             break
 
         for i in range(n):
-            theta[i] = 1.0 / (s[i] / a[i] + xi[i] / t[i])
-            root = np.sqrt(theta[i])
-            for j in range(k):
-                S[i, j] = A[i, j] * root
-        M = np.dot(S.T, S)
-        for j in range(m):
-            M[j, j] += 1.0
+            inverse[0, i] = 1.0 / a[i]
+            inverse[1, i] = 1.0 / t[i]
+            inverse[2, i] = 1.0 / s[i]
+            inverse[3, i] = 1.0 / xi[i]
+            theta[i] = 1.0 / (s[i] * inverse[0, i] + xi[i] * inverse[1, i])
+        _gram(A, theta, M)
         delicate = not _cholesky(M, L)
-        if delicate and not _triangle(S, L):
+        if delicate and not _triangle(A, theta, L):
             break
         n_iter += 1
 
@@ -229,13 +271,10 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
             c1[i] = -a[i] * s[i]
             c2[i] = -t[i] * xi[i]
         step = _direction(
-            A, L, delicate, theta, rd, rp, a, t, s, xi, c1, c2, dv, da, ds, dxi, rho, work
+            A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, dv, da, ds, dxi, work
         )
-        affine = 0.0
-        for i in range(n):
-            affine += (a[i] + step * da[i]) * (s[i] + step * ds[i])
-            affine += (t[i] - step * da[i]) * (xi[i] + step * dxi[i])
-        affine /= 2 * n
+        mu = _products(a, t, s, xi, da, ds, dxi, 0.0) / (2 * n)
+        affine = _products(a, t, s, xi, da, ds, dxi, step) / (2 * n)
         target = max(mu * (affine / mu) ** 3, 0.1 * tol * scale / (2 * n))
         weight = step**0.5
         for i in range(n):
@@ -244,7 +283,7 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
         # the corrector, then up to two centrality correctors while they lengthen the step
         for attempt in range(3):
             longer = _direction(
-                A, L, delicate, theta, rd, rp, a, t, s, xi, c1, c2, ev, ea, es, exi, rho, work
+                A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, ev, ea, es, exi, work
             )
             if attempt > 0 and longer < step + 0.03:
                 break

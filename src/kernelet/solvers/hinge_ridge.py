@@ -204,9 +204,9 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
         v, a, n_iter, _ = jitted.interior_point(
             A, linear, problem.u, 0.5 * tol, max_iter, problem.constant, problem.unit
         )
-    w, a = v[:m], balanced(a, problem)
+    a = balanced(a, problem)
     q = a @ A[:, :m] + linear[:m]
-    margins = A[:, :m] @ w
+    w, margins = v[:m], A[:, :m] @ v[:m]
     b = hinge_bias(problem.y * margins, problem.y, problem.u, float(linear[m]))
     hinge = np.maximum(0.0, 1.0 - margins - problem.y * b)
     return Subsolution(
@@ -222,10 +222,11 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
 
 def balanced(a: FloatArray, problem: Subproblem) -> FloatArray:
     """Multipliers moved by rounding errors so that y'a = -linear_b, inside their bounds."""
-    a = np.clip(a, 0.0, problem.u)
+    a = np.minimum(np.maximum(a, 0.0), problem.u)
     excess = float(problem.y @ a + problem.linear[-1])
     room = np.where(problem.y * excess > 0, a, problem.u - a)
     total = float(room.sum())
     if total > 0:
-        a = np.clip(a - problem.y * room * (excess / total), 0.0, problem.u)
+        a = a - problem.y * room * (excess / total)
+        a = np.minimum(np.maximum(a, 0.0), problem.u)
     return a

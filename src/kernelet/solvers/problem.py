@@ -13,7 +13,7 @@ def checked_labels(y: ArrayLike, n: int) -> FloatArray:
     labels = np.asarray(y, dtype=np.float64)
     if labels.shape != (n,):
         raise ValueError(f"y must have shape ({n},), one label per row of Phi; got {labels.shape}.")
-    if not np.isin(labels, (-1.0, 1.0)).all():
+    if not (np.abs(labels) == 1.0).all():
         raise ValueError("y must hold the labels -1 and +1 only.")
     return labels
 

@@ -83,4 +83,6 @@ class ArrayRows:
 
 def as_rows(Phi: ArrayLike | Rows) -> Rows:
     """Arrays become `ArrayRows`; anything that already answers as rows is left as it is."""
-    return Phi if isinstance(Phi, Rows) else ArrayRows(Phi)
+    # asking an array for the methods of Rows takes longer than a small problem
+    is_array = isinstance(Phi, np.ndarray) or not isinstance(Phi, Rows)
+    return ArrayRows(Phi) if is_array else Phi

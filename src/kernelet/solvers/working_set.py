@@ -31,16 +31,18 @@ from kernelet.solvers.solution import FloatArray, Solution, Status
 WARM_BAND = 0.15
 _COLD_BAND = 0.5
 # Below so many rows, or so many products in a Newton system, one round over all rows is quicker.
-_FEW_ROWS = 1500
-_FEW_PRODUCTS = 10_000_000
+_FEW_ROWS = 2500
+_FEW_PRODUCTS = 4_000_000
 _SO_FEW_PRODUCTS = 200_000
 _MAX_ROUNDS = 60
+# Rounds without a smaller gap after which all rows join.
+_PATIENCE = 4
 # A cold start solves every fourth row first, but no fewer than this many of a class.
 _THINNING = 4
 _RARE = 100
 _GUESS_TOL = 1e-3
 # At least so many rows may join in a round; the worst come first.
-_MOST_ADDED = 2000
+_MOST_ADDED = 500
 _FEWEST_OF_A_CLASS = 5
 
 
@@ -97,29 +99,49 @@ def solve_on_working_sets(
     problems = [_Problem(y, C, tol, unit) for y, C in zip(labels, costs, strict=True)]
     if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS:
         starts = None  # one solve over all rows costs less than choosing among them
-    if starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS:
+    is_guessed = starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS
+    if is_guessed:
         starts = map_in_threads(lambda p: p.guess(rows, subsolver), problems, n_jobs)
-        for problem in problems:
-            problem.tolerance = max(tol, _GUESS_TOL)
-        band = _COLD_BAND
-    else:
-        band = WARM_BAND
+    band = _COLD_BAND if is_guessed else WARM_BAND
     if starts is not None:
         scores = rows.scores(np.stack([w for w, _ in starts], axis=1))
         for j, problem in enumerate(problems):
             problem.keep_near_margin(scores[:, j] + starts[j][1], band)
+            if is_guessed and problem.index.size < n // _THINNING:
+                # few rows after a guess: cheap to solve, and more are likely to join
+                problem.tolerance = max(tol, _GUESS_TOL)
     active = problems
     for _ in range(_MAX_ROUNDS):
-        answers = map_in_threads(
-            lambda p: subsolver(p.subproblem(rows), p.tolerance), active, n_jobs
-        )
-        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
-        for j, (problem, answer) in enumerate(zip(active, answers, strict=True)):
-            problem.record(answer, scores[:, j], m)
+        _play_round(rows, active, subsolver, n_jobs)
         active = [problem for problem in active if not problem.is_done]
         if not active:
             break
     return [problem.solution() for problem in problems]
+
+
+def _play_round(
+    rows: Rows, problems: Sequence[_Problem], subsolver: Subsolver, n_jobs: int
+) -> None:
+    """Solve every problem on its working set; the products with all rows serve all of them."""
+    n, m = rows.shape
+    for problem in problems:
+        problem.release_imbalance()
+    replaced = [problem for problem in problems if problem.has_replaced_rows]
+    linear = np.zeros((m + 1, len(problems)))
+    if replaced:
+        pulls = np.stack([problem.pull() for problem in problems], axis=1)
+        linear[:m] = rows.weighted_sum(pulls)
+        linear[m] = pulls.sum(axis=0)
+    answers = map_in_threads(
+        lambda j: subsolver(problems[j].subproblem(rows, linear[:, j]), problems[j].tolerance),
+        range(len(problems)),
+        n_jobs,
+    )
+    scores = np.zeros((n, len(problems)))
+    if replaced:
+        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
+    for j, problem in enumerate(problems):
+        problem.record(answers[j], scores[:, j], m)
 
 
 @dataclass(eq=False)
@@ -185,36 +207,43 @@ class _Problem:
                 nearest = np.argsort(np.abs(margins[members] - 1.0), kind="stable")
                 self.sides[members[nearest[:_FEWEST_OF_A_CLASS]]] = 0
 
-    def subproblem(self, rows: Rows) -> Subproblem:
-        """The problem over the working set; rows inside the margin become its linear term."""
-        _, m = rows.shape
-        linear = np.zeros(m + 1)
+    @property
+    def index(self) -> NDArray[np.intp]:
+        """The rows of the working set."""
+        return np.flatnonzero(self.sides == 0)
+
+    @property
+    def has_replaced_rows(self) -> bool:
+        """Whether a row with a cost is outside of the working set."""
+        return bool(np.any(self.sides[self.C > 0]))
+
+    def release_imbalance(self) -> None:
+        """Take rows back that the working set could hardly balance: the bias would run away."""
         inside = self.sides > 0
-        if inside.any():
-            balance = float((self.C * self.y)[inside].sum())
-            others = (self.sides == 0) & (self.y != np.sign(balance))
-            if abs(balance) > 0.5 * float(self.C[others].sum()):
-                # the working set could hardly balance them: the bias would run away
-                self.sides[inside & (self.y == np.sign(balance))] = 0
-                inside = self.sides > 0
-        if inside.any():
-            pull = np.where(inside, self.C * self.y, 0.0)
-            linear[:m] = rows.weighted_sum(pull)
-            linear[m] = pull.sum()
-        index = np.flatnonzero(self.sides == 0)
+        balance = float((self.C * self.y)[inside].sum())
+        others = (self.sides == 0) & (self.y != np.sign(balance))
+        if abs(balance) > 0.5 * float(self.C[others].sum()):
+            self.sides[inside & (self.y == np.sign(balance))] = 0
+
+    def pull(self) -> FloatArray:
+        """y_i C_i of the rows whose hinge is replaced by its linear piece."""
+        return np.where(self.sides > 0, self.C * self.y, 0.0)
+
+    def subproblem(self, rows: Rows, linear: FloatArray) -> Subproblem:
+        """The problem over the working set; ``linear`` is what the rows inside the margin add."""
+        index = self.index
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
-        constant = float(self.C[inside].sum())
+        constant = float(self.C[self.sides > 0].sum())
         return Subproblem(Phi, self.y[index], self.C[index], linear, constant, self.unit)
 
     def record(self, answer: Subsolution, scores: FloatArray, m: int) -> None:
         """Prove the answer on all rows, and choose the next working set if it does not hold."""
         C, sides = self.C, self.sides
         margins = self.y * (scores + answer.intercept)
-        # what the replacements of the hinge miss at this point
-        missed = C * np.where(sides < 0, 1.0 - margins, np.where(sides > 0, margins - 1.0, 0.0))
-        np.maximum(missed, 0.0, out=missed)
-        index = np.flatnonzero(sides == 0)
+        index = self.index
         inside = sides > 0
+        # what the replacements of the hinge miss at this point
+        missed = C * np.maximum(0.0, -sides * (1.0 - margins))
         constant = float(C[inside].sum())
         multipliers = np.where(inside, C, 0.0)
         multipliers[index] = answer.multipliers
@@ -240,12 +269,17 @@ class _Problem:
         if solution.gap <= self.tol or exhausted:
             self.is_done = True
             return
+        if self.n_rounds > self.best.n_rounds + _PATIENCE:
+            # whatever goes wrong with the replacements, all rows together leave none
+            sides[C > 0] = 0
+            self.tolerance = self.tol
+            return
         if self.margins is not None and solution.dual_value > self.lower:
             moved = float(np.max(np.abs(margins - self.margins)[index], initial=0.0))
             self._keep(margins, max(2.0 * moved, WARM_BAND))
         self.margins = margins
         self.lower = max(self.lower, solution.dual_value)
-        room = max(_MOST_ADDED, 10 * m, index.size)
+        room = max(_MOST_ADDED, 5 * m, index.size)
         if np.count_nonzero(violated) > room:
             violated = missed >= np.partition(missed, -room)[-room]
         sides[violated] = 0
