@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernelet.learners.classifier import KernelClassifier
@@ -84,7 +87,8 @@ class CalibratedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        probabilities = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return labels
 
     def __sklearn_tags__(self) -> Any:
@@ -127,6 +131,11 @@ def calibrate(
     (397, 10)
     """
     choice("method", method, METHODS)
+    if method == "temperature" and parse_version(sklearn.__version__) < parse_version("1.8"):
+        raise ValueError(
+            'method="temperature" needs scikit-learn 1.8 or newer, this is '
+            f'{sklearn.__version__}; use method="sigmoid".'
+        )
     if not isinstance(model, KernelClassifier | CompressedClassifier):
         raise TypeError(
             "calibrate takes a fitted classifier with one score per class: a classifier of "
@@ -147,7 +156,10 @@ def calibrate(
         # a frozen model is the same in every fold, so that one fold of all rows is as good
         rows = np.arange(labels.size)
         fitted.set_params(cv=[(rows, rows)])
-    fitted.fit(X, labels, sample_weight=sample_weight)
+    with warnings.catch_warnings():
+        # the weights are for the calibration alone, which is what is wanted of a frozen model
+        warnings.filterwarnings("ignore", "Since FrozenEstimator does not appear to accept")
+        fitted.fit(X, labels, sample_weight=sample_weight)
     (inner,) = fitted.calibrated_classifiers_
     calibration: Calibration
     if method == "sigmoid":
