@@ -62,12 +62,13 @@ def test_table_without_a_terminal_is_plain(capsys):
     assert out.isascii()
     assert "small machine, 7 " in out
     assert "7 vectors in place of" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_table_on_a_terminal_with_and_without_rich(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     tables.print_table(["model", "error"], [["a", "1"]])
-    assert "│" in capsys.readouterr().out
+    assert "─" in capsys.readouterr().out
     monkeypatch.setattr(tables.importlib.util, "find_spec", lambda name: None)
     tables.print_table(["model", "error"], [["a", "1"]])
     assert capsys.readouterr().out == "model  error\n-----  -----\na          1\n"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -66,7 +67,7 @@ class Measured:
         ]
 
 
-HEADINGS = ("model", "test error", "vectors", "kernel values/row", "us/row", "bytes", "fit (s)")
+HEADINGS = ("model", "test error", "vectors", "k(x,z)/row", "us/row", "bytes", "fit (s)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +97,11 @@ def run(arguments: argparse.Namespace) -> None:
     from kernelet.kernels import resolve_kernel
 
     kernel = resolve_kernel("rbf", digits.X_train, gamma="scale")
+    specification = kernel.specification()
+    if not arguments.json:
+        print(f"digits: {n} rows to train, {N_TEST} to test, {d} pixels, 10 classes")
+        # flush: on its first run numba compiles for a while before the table comes
+        print(f"kernel: rbf, gamma = {specification['gamma']:.4g}, C = {C:g}\n", flush=True)
     compile_seconds = compile_training_loops(digits, kernel)
     models = [
         measure_svc(digits),
@@ -104,21 +110,17 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         report = {
             "data": {"name": "digits", "train_rows": n, "test_rows": N_TEST, "columns": d},
-            "kernel": kernel.specification(),
+            "kernel": specification,
             "C": C,
             "compile_seconds": compile_seconds,
             "models": [asdict(model) for model in models],
         }
         print(json.dumps(report, indent=2))
-    else:
-        print(f"digits: {n} rows to train, {N_TEST} to test, {d} pixels, 10 classes")
-        print(f"kernel: {kernel!r}, C = {C:g}\n")
-        print_table(HEADINGS, [model.cells() for model in models])
-        print(f"\n{conclusion(*models)}")
-        print(
-            f"us/row is measured on one thread. Loading the compiled loops took "
-            f"{compile_seconds:.1f} s, once, and is in none of the fits."
-        )
+        return
+    print_table(HEADINGS, [model.cells() for model in models])
+    print("\n" + textwrap.fill(conclusion(*models), 80))
+    loops = f"The training loops took {compile_seconds:.1f} s to compile, or to load if they were"
+    print(f"{loops}; no fit time\nincludes it. us/row is that of one thread.")
 
 
 def load(seed: int) -> Digits:

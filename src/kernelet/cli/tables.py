@@ -32,12 +32,13 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print to stdout; a pipe or a file gets plain text whether rich is there or not."""
     if sys.stdout.isatty() and importlib.util.find_spec("rich"):
+        from rich import box
         from rich.console import Console
         from rich.table import Table
 
-        table = Table()
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         for place, column in enumerate(columns):
-            table.add_column(column, justify="right" if place else "left")
+            table.add_column(column, justify="right" if place else "left", no_wrap=True)
         for row in rows:
             table.add_row(*row)
         Console().print(table)
