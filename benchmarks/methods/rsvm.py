@@ -11,26 +11,34 @@ from sklearn.svm import SVC
 from benchmarks.methods.one_vs_rest import sparse_method
 from kernelet import KernelMachine, ReducedSVC
 
-GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0, 1e4], "gamma": [0.1, 0.3, 1.0, 3.0]}
+COSTS = (1.0, 10.0, 100.0, 1000.0, 1e4, 1e5)
+WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in units of the SVM's gamma
 
 
-def search(
-    X: np.ndarray, y: np.ndarray, svm: SVC, n_vectors: int, seed: int
-) -> tuple[float, float]:
-    """Return C and gamma by 5-fold cross-validation of the RSVM; widths around the SVM's."""
-    grid = {"C": GRID["C"], "gamma": [svm.gamma * factor for factor in GRID["gamma"]]}
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    model = ReducedSVC(n_vectors, regularizer="ridge", tol=1e-4, random_state=seed)
-    found = GridSearchCV(model, grid, cv=folds, refit=False).fit(X, y)
-    return found.best_params_["C"], found.best_params_["gamma"]
+def draw_vectors(X: np.ndarray, y: np.ndarray, n_vectors: int, seed: int) -> np.ndarray:
+    """Draw rows at random, as many of each class as of the other.
+
+    Drawing regardless of the class costs RSVM and MRSVM about three points on banana at 5 %
+    (four vectors), where a class may go without a vector.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for label, share in zip(np.unique(y), (n_vectors // 2, n_vectors - n_vectors // 2), strict=True):
+        rows = np.unique(X[y == label], axis=0)
+        drawn.append(rows[rng.permutation(len(rows))[:share]])
+    return np.concatenate(drawn)
 
 
 def fit_reduced(
     X: np.ndarray, y: np.ndarray, svm: SVC, n_vectors: int, seed: int, regularizer: str
 ) -> KernelMachine:
-    """Fit with the RSVM's parameters and vectors, whatever the regulariser."""
-    C, gamma = search(X, y, svm, n_vectors, seed)
-    model = ReducedSVC(n_vectors, C=C, gamma=gamma, regularizer=regularizer, random_state=seed)
+    """Fit with the RSVM's vectors and parameters (5-fold CV), whatever the regulariser."""
+    vectors = draw_vectors(X, y, n_vectors, seed)
+    grid = {"C": COSTS, "gamma": [svm.gamma * width for width in WIDTHS]}
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    model = ReducedSVC(regularizer="ridge", init=vectors, n_vectors=len(vectors), tol=1e-4)
+    search = GridSearchCV(model, grid, cv=folds, refit=False).fit(X, y)
+    model.set_params(regularizer=regularizer, tol=1e-6, **search.best_params_)
     return model.fit(X, y).machine_
 
 
