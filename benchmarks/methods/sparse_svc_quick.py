@@ -1,0 +1,26 @@
+"""A few steps of the direct method, enough to tell which width and cost suit it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.methods import sparse_svc
+from benchmarks.methods.base import Classifier, Parameters
+from kernelet import SparseSVC
+
+N_STEPS = 15
+
+
+def fit(X: np.ndarray, y: np.ndarray, parameters: Parameters, seed: int) -> SparseSVC:
+    return sparse_svc.fit(X, y, {**parameters, "max_iter": N_STEPS}, seed)
+
+
+METHOD = Classifier(
+    "sparse_svc_quick",
+    "SparseSVC, a few steps, for tuning",
+    "direct method, vectors shared by the classes",
+    fit,
+    sparse_svc.size,
+    grid={"gamma": (0.5, 1.0, 2.0, 4.0), "C": (10.0, 100.0)},
+    single_point=False,
+)
