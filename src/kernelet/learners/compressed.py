@@ -32,6 +32,10 @@ class Compressed(BaseEstimator):
         Distance from the original's functions in the feature space, root of the sum of squares.
     relative_error_ : float
         The same as a share of the original's norm.
+    n_features_in_ : int
+        Number of features of the rows.
+    feature_names_in_ : ndarray of str
+        Their names, when the original knows any.
     """
 
     machine_: KernelMachine
@@ -87,7 +91,13 @@ class Compressed(BaseEstimator):
 
 
 class CompressedClassifier(ClassifierMixin, Compressed):
-    """One score per class (or one for two classes); the largest wins."""
+    """One score per class (or one for two classes); the largest wins.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    """
 
     classes_: NDArray[Any]
 
@@ -108,6 +118,8 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
     decision_function_shape_ : {"ovr", "ovo"}
         What `decision_function` returns, as the original was told.
     break_ties_ : bool
@@ -166,7 +178,13 @@ class CompressedRegressor(RegressorMixin, Compressed):
 
 
 class CompressedOutlierDetector(OutlierMixin, Compressed):
-    """Positive scores are inliers."""
+    """Positive scores are inliers.
+
+    Attributes
+    ----------
+    offset_ : ndarray of shape (1,)
+        What is taken off `score_samples` to make `decision_function`.
+    """
 
     @property
     def offset_(self) -> FloatArray:

@@ -115,9 +115,8 @@ class SparseSVC(KernelClassifier):
     vectors : {"shared", "per_class"}, default="shared"
         One common set of vectors for all classes, so that many classes cost no more kernel
         evaluations than one; or vectors of its own for each class, as in the paper.
-    init : {"kmeans", "random", "greedy", "sgma"} or array of shape (n_vectors, d), \
-default="kmeans"
-        Where the vectors start.
+    init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
+        Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
         Starts; the one with the lowest W is kept.
     max_iter : int, default=200
