@@ -64,6 +64,9 @@ class ActiveSystem:
         """
         if not active.any():
             return -gradient, 0.0  # nothing but the ridge is left, and b is free
+        if gradient.size == 0:  # no features; older versions of LAPACK's wrappers refuse 0 x 0
+            total = float(self._curvatures[active].sum())
+            return gradient, -gradient_intercept / (self.scale * total)
         factor = None
         if not self.is_careful:
             self._update(active)
