@@ -14,7 +14,9 @@ from kernelet import KernelMachine, compress
 def fit_binary(
     X: np.ndarray, y: np.ndarray, svm: SVC, n_vectors: int, parameters: dict[str, Any], seed: int
 ) -> KernelMachine:
-    small = compress(svm, n_vectors, X, y, refit="margin", max_iter=500, random_state=seed)
+    small = compress(
+        svm, n_vectors, X, y, refit="margin", n_init=5, max_iter=500, random_state=seed
+    )
     return small.machine_
 
 

@@ -23,10 +23,7 @@ class OneVsRest:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         scores = np.stack([machine.decision_function(X) for machine in self.machines], axis=1)
-        if scores.shape[1] == 1:
-            chosen = (scores[:, 0] > 0).astype(int)
-        else:
-            chosen = scores.argmax(axis=1)
+        chosen = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
         predicted: np.ndarray = self.classes[chosen]
         return predicted
 

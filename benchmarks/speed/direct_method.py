@@ -87,7 +87,9 @@ def usps() -> list[dict[str, object]]:
             )
             seconds, _ = timed(lambda: per_class.fit(X, y))
             reached = error(per_class, split.X_test, split.y_test)
-            figures = f"error {reached:.2f} % with {per_class.n_vectors_} vectors, SVMs {full:.2f} %"
+            figures = (
+                f"error {reached:.2f} % with {per_class.n_vectors_} vectors, SVMs {full:.2f} %"
+            )
             table.append(line("USPS per class, 10 % / ten SVC", seconds, ten, 20.0, figures))
             continue
         for n_vectors, goal in ((100, 4.8), (50, 5.3)):

@@ -74,9 +74,7 @@ class KernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 

@@ -30,6 +30,7 @@ def compress(
     *,
     refit: str = "none",
     C: float | None = None,
+    n_init: int = 1,
     max_iter: int = 50,
     random_state: int = 0,
 ) -> Compressed | KernelMachine:
@@ -55,6 +56,8 @@ def compress(
         direct method from there (SLMC).
     C : float, default=None
         Cost for ``refit``; by default the model's own.
+    n_init : int, default=1
+        Starts of the search for the vectors; the one that comes nearest to the model is kept.
     max_iter : int, default=50
         Steps of L-BFGS over the vectors.
     random_state : int, default=0
@@ -80,7 +83,11 @@ def compress(
     choice("refit", refit, REFITS)
     adapted = adapt(model)
     reduced = learn_reduced_set(
-        adapted.machine, n_vectors, max_iter=max_iter, random_state=random_state
+        adapted.machine,
+        n_vectors,
+        n_init=count("n_init", n_init),
+        max_iter=max_iter,
+        random_state=random_state,
     )
     if refit != "none":
         refitted = _refitted(adapted, reduced.machine, X, y, refit, C, max_iter, random_state)
@@ -94,9 +101,7 @@ def compress(
     }
     if adapted.classes is not None:
         attributes["classes_"] = adapted.classes
-    small: Compressed = READINGS[adapted.reading].from_machine(
-        reduced.machine, model, **attributes
-    )
+    small: Compressed = READINGS[adapted.reading].from_machine(reduced.machine, model, **attributes)
     return small
 
 

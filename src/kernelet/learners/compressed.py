@@ -83,9 +83,7 @@ class Compressed(BaseEstimator):
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 

@@ -83,7 +83,9 @@ class DiscriminantProblem:
         At most k - 1.
     """
 
-    def __init__(self, codes: np.ndarray, weights: FloatArray, mu: float, n_components: int) -> None:
+    def __init__(
+        self, codes: np.ndarray, weights: FloatArray, mu: float, n_components: int
+    ) -> None:
         # classes without a row, as weights of zero leave them, are no classes here
         self.codes = np.unique(codes, return_inverse=True)[1]
         self.share = weights / weights.sum()

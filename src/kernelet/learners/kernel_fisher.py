@@ -312,9 +312,7 @@ class KernelFisherDiscriminant(
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         features: FloatArray = self.machine_.decision_function(X)
         return features.reshape(features.shape[0], -1)
 

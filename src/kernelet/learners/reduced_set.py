@@ -44,6 +44,7 @@ def learn_reduced_set(
     machine: KernelMachine,
     n_vectors: int,
     *,
+    n_init: int = 1,
     max_iter: int = 50,
     tol: float = 1e-3,
     random_state: int = 0,
@@ -59,6 +60,8 @@ def learn_reduced_set(
     ----------
     machine : KernelMachine
     n_vectors : int
+    n_init : int, default=1
+        Joint searches from k-means with different seeds.
     max_iter : int, default=50
         Steps of each joint search.
     tol : float, default=1e-3
@@ -84,12 +87,12 @@ def learn_reduced_set(
     intercepts = np.asarray(machine.intercepts, dtype=np.float64)
     scores = KernelMachine(machine.kernel, X, a, np.zeros(a.shape[1])).decision_function(X)
     squared_norm = float((a * scores.reshape(a.shape)).sum())
-    objective = MarginalObjective(
-        X, machine.kernel, ReducedSetProblem(a, squared_norm, intercepts)
-    )
+    objective = MarginalObjective(X, machine.kernel, ReducedSetProblem(a, squared_norm, intercepts))
     # a row that carries more of the functions should attract more vectors
+    mass = np.abs(a).sum(axis=1)
     starts = [
-        seed_vectors(X, n_vectors, "kmeans", machine.kernel, random_state, np.abs(a).sum(axis=1))
+        seed_vectors(X, n_vectors, "kmeans", machine.kernel, random_state + trial, mass)
+        for trial in range(n_init)
     ]
     if isinstance(machine.kernel, Gaussian) and X.shape[0] * n_vectors**2 <= _FIXED_POINT_WORK:
         starts.append(fixed_point_vectors(X, a, machine.kernel, n_vectors))

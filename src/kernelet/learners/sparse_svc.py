@@ -13,13 +13,13 @@ from sklearn.base import clone
 
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.learners.classifier import KernelClassifier
-from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.learners.descent import Descent, Progress, minimize_over_vectors
 from kernelet.learners.exchange import resized, revived
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
 from kernelet.learners.svm_problem import LOSSES, SVMProblem
+from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.subspace import seed_vectors
@@ -242,9 +242,7 @@ class SparseSVC(KernelClassifier):
                     with lock:
                         return report(step, attributes)
 
-                ends[k] = self._search(
-                    data, columns[k], budgets[k], seeds[k], starts[k], on_step
-                )
+                ends[k] = self._search(data, columns[k], budgets[k], seeds[k], starts[k], on_step)
                 if ends[k].interrupted:  # the others end after a step
                     interrupted.set()
 

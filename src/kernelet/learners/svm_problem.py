@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
-from kernelet.solvers import Solution, hinge_ridge_many
-from kernelet.solvers.squared_hinge import squared_hinge_ridge_many
-
+from kernelet.solvers import Solution, hinge_ridge_many, squared_hinge_ridge_many
 
 LOSSES = {"hinge": hinge_ridge_many, "squared_hinge": squared_hinge_ridge_many}
 
@@ -26,7 +24,9 @@ class SVMProblem:
         Relative duality gap of each solve.
     """
 
-    def __init__(self, Y: FloatArray, C: FloatArray, loss: str = "hinge", tol: float = 1e-7) -> None:
+    def __init__(
+        self, Y: FloatArray, C: FloatArray, loss: str = "hinge", tol: float = 1e-7
+    ) -> None:
         self.Y = Y
         self.C = C
         self.tol = tol
@@ -38,8 +38,7 @@ class SVMProblem:
         if start is not None:
             weights, intercepts = start
             guesses = [
-                Solution.guess(weights[:, k], float(intercepts[k]))
-                for k in range(intercepts.size)
+                Solution.guess(weights[:, k], float(intercepts[k])) for k in range(intercepts.size)
             ]
         solutions = self._solve(Phi, self.Y, self.C, tol=self.tol, warm_start=guesses)
         multipliers = np.stack([solution.multipliers for solution in solutions], axis=1)

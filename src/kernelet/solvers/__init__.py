@@ -5,5 +5,15 @@ from __future__ import annotations
 from kernelet.solvers.hinge_ridge import hinge_ridge, hinge_ridge_many
 from kernelet.solvers.rows import ArrayRows, Rows
 from kernelet.solvers.solution import Solution, Status
+from kernelet.solvers.squared_hinge import squared_hinge_ridge, squared_hinge_ridge_many
 
-__all__ = ["ArrayRows", "Rows", "Solution", "Status", "hinge_ridge", "hinge_ridge_many"]
+__all__ = [
+    "ArrayRows",
+    "Rows",
+    "Solution",
+    "Status",
+    "hinge_ridge",
+    "hinge_ridge_many",
+    "squared_hinge_ridge",
+    "squared_hinge_ridge_many",
+]
