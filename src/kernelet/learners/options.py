@@ -24,6 +24,7 @@ def count(name: str, value: Any, least: int = 1) -> int:
 
 def positive(name: str, value: Any) -> float:
     """A finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < float("inf"):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0.0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a finite number above zero; got {value!r}.")
     return float(value)

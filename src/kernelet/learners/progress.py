@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from kernelet.learners.descent import Progress
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-    HAS_CALLBACKS = True
-except ImportError:  # scikit-learn before 1.9
-    HAS_CALLBACKS = False
+# scikit-learn has its callback API since 1.9.
+HAS_CALLBACKS = importlib.util.find_spec("sklearn.callback") is not None
+_callback: Any = importlib.import_module("sklearn.callback") if HAS_CALLBACKS else None
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]  # the same name, where there is none
-        """Stands in for scikit-learn's mixin where its callback API does not exist."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Leave the method as it is."""
-        return method
+class _NoCallbacks:
+    """Stands in for scikit-learn's mixin where its callback API does not exist."""
+
+
+CallbackSupportMixin: Any = _callback.CallbackSupportMixin if HAS_CALLBACKS else _NoCallbacks
+
+
+def with_callbacks(method: Method) -> Method:
+    """Let the registered callbacks end with ``fit``, where there are callbacks."""
+    managed: Method = _callback.with_callbacks(method) if HAS_CALLBACKS else method
+    return managed
 
 
 Attributes = Callable[[], dict[str, Any]]

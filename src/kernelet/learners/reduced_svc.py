@@ -122,7 +122,8 @@ class ReducedSVC(KernelClassifier):
         choice("regularizer", self.regularizer, REGULARIZERS)
         positive("C", self.C)
         positive("tol", self.tol)
-        method, n_vectors = vectors_of(self.init), None
+        method: Any = vectors_of(self.init)
+        n_vectors = None
         if method is None:
             method, n_vectors = self.init, count("n_vectors", self.n_vectors)
         vectors = seed_vectors(data.X, n_vectors, method, data.kernel, data.rng, data.weights)

@@ -41,7 +41,8 @@ class SigmoidCalibration:
             return np.concatenate([1.0 - shares, shares], axis=1)
         total = shares.sum(axis=1, keepdims=True)
         flat = np.full_like(shares, 1.0 / shares.shape[1])
-        return np.divide(shares, total, out=flat, where=total > 0)
+        probabilities: FloatArray = np.divide(shares, total, out=flat, where=total > 0)
+        return probabilities
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,5 +84,6 @@ class ArrayRows:
 def as_rows(Phi: ArrayLike | Rows) -> Rows:
     """Arrays become `ArrayRows`; anything that already answers as rows is left as it is."""
     # asking an array for the methods of Rows takes longer than a small problem
-    is_array = isinstance(Phi, np.ndarray) or not isinstance(Phi, Rows)
-    return ArrayRows(Phi) if is_array else Phi
+    if isinstance(Phi, np.ndarray):
+        return ArrayRows(Phi)
+    return Phi if isinstance(Phi, Rows) else ArrayRows(Phi)
