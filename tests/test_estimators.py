@@ -26,6 +26,7 @@ from kernelet import learners
 from kernelet.learners import compressed
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.exchange import best_rows, removals
+from kernelet.learners.progress import HAS_CALLBACKS
 from kernelet.learners.reduced_set import learn_reduced_set
 from kernelet.learners.sparse_svc import learn_sparse_svm
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
@@ -263,3 +264,35 @@ def test_fit_leaves_the_parameters_and_the_data_alone(label):
     np.testing.assert_array_equal(rows, IRIS)
     np.testing.assert_array_equal(labels, SPECIES)
     np.testing.assert_array_equal(weights, 1.0)
+
+
+class Recorder:
+    """A callback of scikit-learn, where there are any (1.9 and newer)."""
+
+    def __init__(self):
+        self.events = []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(f"end {context.task_name}")
+
+
+@pytest.mark.parametrize("label", ESTIMATORS)
+def test_callbacks_see_the_fit_begin_and_end(label):
+    estimator, recorder = clone(ESTIMATORS[label]), Recorder()
+    assert hasattr(estimator, "set_callbacks") == HAS_CALLBACKS
+    if HAS_CALLBACKS:
+        estimator.set_callbacks(recorder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(IRIS, SPECIES)
+    outer = [event for event in recorder.events if "step" not in event]
+    assert outer == (["setup", "begin fit", "end fit", "teardown"] if HAS_CALLBACKS else [])

@@ -79,6 +79,16 @@ class TestMachine:
         # eight vectors are nearly as good as all
         assert m.objective_ <= 1.1 * full
 
+    def test_started_at_all_support_vectors_it_is_the_svm(self):
+        """Example 1 of the paper."""
+        svc = SVC(C=5.0, gamma=1.0, tol=1e-8).fit(X, y)
+        Z = svc.support_vectors_
+        m = model(len(Z), C=5.0, gamma=1.0, init=Z).fit(X, y)
+        dual, slack = svc.dual_coef_[0], 1.0 - (2.0 * y - 1.0) * svc.decision_function(X)
+        full = 0.5 * dual @ Gaussian(1.0)(Z, Z) @ dual + 5.0 * np.maximum(0.0, slack).sum()
+        assert_allclose(m.objective_, full, rtol=1e-4)
+        assert_allclose(m.decision_function(X), svc.decision_function(X), atol=0.05)
+
     def test_decision_function_and_predict(self, fitted):
         scores = fitted.decision_function(X)
         assert scores.shape == (160,)

@@ -32,7 +32,8 @@ def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Ev
     if estimator.n_vectors is None:
         estimator.n_iter_ = 1
         rows = np.asarray(dense(data.X), dtype=np.float64)
-        return objective.without_gradient(np.unique(rows, axis=0))
+        with reporting(estimator, verbose=0, max_steps=0):
+            return objective.without_gradient(np.unique(rows, axis=0))
     budget = count("n_vectors", estimator.n_vectors)
     require_input_gradient(data.kernel, type(estimator).__name__)
     seed = int(data.rng.randint(np.iinfo(np.int32).max))

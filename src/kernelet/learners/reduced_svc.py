@@ -16,6 +16,7 @@ from kernelet.kernels import Kernel
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.fixed_vectors import REGULARIZERS, learn_with_vectors
 from kernelet.learners.options import choice, count, positive
+from kernelet.learners.progress import reporting
 from kernelet.learners.training import TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
@@ -127,15 +128,16 @@ class ReducedSVC(KernelClassifier):
         if method is None:
             method, n_vectors = self.init, count("n_vectors", self.n_vectors)
         vectors = seed_vectors(data.X, n_vectors, method, data.kernel, data.rng, data.weights)
-        learned = learn_with_vectors(
-            data.X,
-            data.targets,
-            self.C * data.weights,
-            data.kernel,
-            vectors,
-            regularizer=self.regularizer,
-            tol=self.tol,
-        )
+        with reporting(self, verbose=0, max_steps=0):
+            learned = learn_with_vectors(
+                data.X,
+                data.targets,
+                self.C * data.weights,
+                data.kernel,
+                vectors,
+                regularizer=self.regularizer,
+                tol=self.tol,
+            )
         self.objective_ = float(sum(solution.primal_value for solution in learned.solutions))
         self.gap_ = learned.gap
         self.n_iter_ = max(1, sum(solution.n_iter for solution in learned.solutions))
