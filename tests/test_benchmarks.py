@@ -414,6 +414,12 @@ def test_methods_to_come_say_so() -> None:
         methods.get("svm")
 
 
+@pytest.mark.parametrize("name", methods.names())
+def test_a_method_is_found_by_its_name(name: str) -> None:
+    assert methods.get(name).name == name
+    assert methods.get(name).title and methods.get(name).reference
+
+
 def test_a_package_that_is_missing_is_named() -> None:
     absent = replace(methods.get("fast_rvm"), packages={"no_such_module_": "some-package"})
     assert absent.why_unavailable() == "pip install some-package"
