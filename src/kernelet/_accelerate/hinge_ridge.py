@@ -223,6 +223,11 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
     for i in range(n):
         a[i] = t[i] = best_a[i] = 0.5 * u[i]
         s[i] = xi[i] = 1.0
+    row_size = 0.0
+    for i in range(n):
+        for j in range(k):
+            row_size += A[i, j] * A[i, j]
+    row_size /= n
     best_gap, best_at = np.inf, 0
     n_iter = 0
     while True:
@@ -243,7 +248,8 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
             primal += u[i] * max(0.0, 1.0 - f[i])
             dual += a[i]
         scale = max(unit, abs(primal + constant))
-        gap = (max(primal - dual, 0.0) + abs(q[m]) * (1.0 + abs(v[m]))) / scale
+        slip = abs(q[m]) * (1.0 + abs(v[m])) + 0.5 * q[m] * q[m] * row_size
+        gap = (max(primal - dual, 0.0) + slip) / scale
         if not np.isfinite(gap):
             break
         if gap < best_gap:
@@ -252,7 +258,7 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
                 best_v[j] = v[j]
             for i in range(n):
                 best_a[i] = a[i]
-        if gap <= tol or n_iter >= max_iter or (n_iter > best_at + 8 and best_gap < 1e-4):
+        if gap <= tol or n_iter >= max_iter or (n_iter > best_at + 10 and best_gap < 1e-4):
             break
 
         for i in range(n):
@@ -276,7 +282,9 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
         mu = _products(a, t, s, xi, da, ds, dxi, 0.0) / (2 * n)
         affine = _products(a, t, s, xi, da, ds, dxi, step) / (2 * n)
         target = max(mu * (affine / mu) ** 3, 0.1 * tol * scale / (2 * n))
-        weight = step**0.5
+        weight = 1.0
+        if n_iter > best_at + 5 and (n_iter - best_at) % 3 == 0:
+            target, weight = mu, 0.0
         for i in range(n):
             c1[i] = target - a[i] * s[i] - weight * da[i] * ds[i]
             c2[i] = target - t[i] * xi[i] + weight * da[i] * dxi[i]

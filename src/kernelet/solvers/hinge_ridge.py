@@ -222,11 +222,13 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
 
 def balanced(a: FloatArray, problem: Subproblem) -> FloatArray:
     """Multipliers moved by rounding errors so that y'a = -linear_b, inside their bounds."""
-    a = np.minimum(np.maximum(a, 0.0), problem.u)
-    excess = float(problem.y @ a + problem.linear[-1])
-    room = np.where(problem.y * excess > 0, a, problem.u - a)
-    total = float(room.sum())
-    if total > 0:
-        a = a - problem.y * room * (excess / total)
-        a = np.minimum(np.maximum(a, 0.0), problem.u)
-    return a
+    u, y = problem.u, problem.y
+    a = np.minimum(np.maximum(a, 0.0), u)
+    for only_free in (True, False):
+        # moving a multiplier off its bound costs as much as its row is away from the margin
+        excess = float(y @ a + problem.linear[-1])
+        room = np.minimum(a, u - a) if only_free else np.where(y * excess > 0, a, u - a)
+        total = float(room.sum())
+        if total > 0:
+            a = a - y * room * min(max(excess / total, -1.0), 1.0)
+    return np.minimum(np.maximum(a, 0.0), u)

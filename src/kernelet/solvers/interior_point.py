@@ -30,7 +30,10 @@ _BACK_OFF = 0.995
 # Correctors are worth a back-substitution only while the step is short.
 _LONG_STEP = 0.95
 # Iterations without progress after which double precision is taken to be exhausted.
-_PATIENCE = 8
+_PATIENCE = 10
+# Mehrotra's directions can, rarely, go round in a circle. After so many iterations without
+# progress every third step only recentres, which leads out of it.
+_CIRCLING = 5
 # Share of the tolerance that complementary products of the size aimed at may use up.
 _AIM = 0.1
 
@@ -77,7 +80,8 @@ def interior_point(
         if not iterate.factor():
             break
         n_iter += 1
-        iterate.advance(_AIM * tol * scale)
+        waited = n_iter - best.n_iter
+        iterate.advance(_AIM * tol * scale, waited > _CIRCLING and waited % 3 == 0)
     return InteriorPoint(best.variables, best.multipliers, n_iter, best.gap)
 
 
@@ -94,6 +98,7 @@ class _Iterate:
     ) -> None:
         n, k = A.shape
         self.A, self.linear, self.u, self.regularizer = A, linear, u, regularizer
+        self.row_size = float(np.vdot(A, A)) / n
         if start is None:
             self.v, mu = np.zeros(k), 0.5 * float(np.mean(u))
             a, s, t, xi = u / 2, np.ones(n), u / 2, np.ones(n)
@@ -116,8 +121,11 @@ class _Iterate:
         primal = self.regularizer.primal(w) - float(self.linear @ v) + hinge
         q = self.q[:-1]
         dual = self.regularizer.shrink(q) * float(a.sum()) + self.regularizer.dual(q)
-        # q_b is how far a is from the equality that the dual value takes for granted
+        # q_b is how far a is from the equality that the dual value takes for granted; going there
+        # costs a margin for each unit of it, and moves q by a row for each
         slip = float(abs(self.q[-1]) * (1.0 + abs(b)))
+        if not self.regularizer.is_linear:
+            slip += 0.5 * self.row_size * float(self.q[-1]) ** 2
         return primal, max(primal - dual, 0.0) + slip
 
     def factor(self) -> bool:
@@ -131,17 +139,19 @@ class _Iterate:
         self.system = NewtonSystem(self.A, theta, H, floor)
         return self.system.is_regular
 
-    def advance(self, least: float) -> None:
-        """Go to the next point, with products that add up to no less than ``least``."""
+    def advance(self, least: float, recentre: bool) -> None:
+        """Go to the next point, with products that add up to no less than ``least``.
+
+        To ``recentre`` is to make the products equal without making them smaller.
+        """
         mu = sum(float(pair.x @ pair.z) for pair in self.pairs) / self.n_products
         for pair in self.pairs:
             pair.aim_affine()
         dv, *steps = self._direction()
         affine = sum(pair.product_after(*steps) for pair in self.pairs) / self.n_products
-        target = max(mu * (affine / mu) ** 3, least / self.n_products)
-        # The second-order term belongs to the whole of the affine step. In full after a short one
-        # it can send the iterates round in a circle.
-        weight = float(np.sqrt(min(steps)))
+        target, weight = max(mu * (affine / mu) ** 3, least / self.n_products), 1.0
+        if recentre:
+            target, weight = mu, 0.0
         for pair in self.pairs:
             pair.aim_centre(target, weight)
         dv, *steps = self._direction()
