@@ -116,7 +116,7 @@ def test_readme_example_prints_what_it_shows():
     module, shown = run_blocks("README.md")
     assert len(shown) == 1
     assert_shown(*shown[0])
-    assert isinstance(module.machine, kernelet.KernelMachine)
+    assert isinstance(module.small.machine_, kernelet.KernelMachine)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
