@@ -94,26 +94,56 @@ def test_duplicate_rows_and_more_vectors_than_rows():
     assert end.best.value <= objective(X[:4]).value * (1.0 + 1e-3)
 
 
-@pytest.mark.parametrize("evaluations", [2, 3, 7, 12])
-def test_an_interrupt_keeps_the_best_point(monkeypatch, evaluations, start):
-    objective = svm()
-    evaluate = MarginalObjective.__call__
-    seen = []
+def interrupt_after(monkeypatch, n_evaluations):
+    """Ctrl-C in the evaluation after so many; returns the values before it."""
+    evaluate, seen = MarginalObjective.__call__, []
 
     def interrupted(self, Z, rank=None):
-        if len(seen) == evaluations - 1:
+        if len(seen) == n_evaluations:
             raise KeyboardInterrupt
         at = evaluate(self, Z, rank)
         seen.append(at.value)
         return at
 
     monkeypatch.setattr(MarginalObjective, "__call__", interrupted)
-    end = search(objective, start)
-    assert end.interrupted
-    assert not end.converged
-    assert end.best.value == min(seen)
+    return seen
+
+
+def test_an_interrupt_keeps_the_best_point(start):
+    with pytest.MonkeyPatch.context() as patch:
+        values = interrupt_after(patch, np.inf)
+        search(svm(), start)
+    # after the first evaluation, after a good step, and after one that a line search rejects
+    rejected = [n for n in range(2, len(values) + 1) if values[n - 1] > min(values[: n - 1])]
+    assert rejected
+    for n in (1, 2, 7, rejected[0], rejected[-1]):
+        with pytest.MonkeyPatch.context() as patch:
+            seen = interrupt_after(patch, n)
+            end = search(svm(), start)
+        assert end.interrupted
+        assert not end.converged
+        assert len(seen) == n
+        assert end.best.value == min(seen)
     with pytest.warns(ConvergenceWarning, match="interrupted; the best vectors so far are kept"):
         end.warn_unless_converged("Something")
+
+
+def test_a_revival_in_vain_is_undone(start):
+    """Replaced vectors may raise W a little; what was there before is not lost."""
+    ends = []
+    with pytest.MonkeyPatch.context() as patch:
+
+        def revive(at):
+            ends.append(at)
+            interrupt_after(patch, 1)
+            return at.vectors + 0.01
+
+        end = minimize_over_vectors(svm(), start, revive=revive)
+    (before,) = ends
+    assert svm()(before.vectors + 0.01).value > before.value
+    assert end.interrupted
+    assert end.best is before
+    assert np.all(np.diff(end.history) <= 0.0)
 
 
 def test_an_interrupt_from_a_step_keeps_the_best_point(start):

@@ -73,14 +73,15 @@ class TestClassifier:
         ours = m.decision_function(X)
         assert_allclose(np.corrcoef(ours, scores)[0, 1], 1.0, atol=1e-8)
 
-    def test_slope_and_bias_are_an_svm_on_the_direction(self):
-        m = KernelFisherClassifier(kernel=KERNELS[0], C=2.0).fit(X, y)
+    @pytest.mark.parametrize("C", [1e-3, 1.0])
+    def test_slope_and_bias_are_an_svm_on_the_direction(self, C):
+        m = KernelFisherClassifier(kernel=KERNELS[0], C=C).fit(X, y)
         _, scores = contrast_oracle(KERNELS[0], y, np.ones(120), 1e-3)
         # the direction has unit length in S_w + mu
         _, within = scatters(KERNELS[0](X, X), y, np.ones(120), 1e-3)
         alpha = np.linalg.solve(KERNELS[0](X, X), scores)
         unit = scores / np.sqrt(alpha @ within @ alpha)
-        svc = SVC(C=2.0, kernel="linear", tol=1e-7).fit(unit[:, None], y)
+        svc = SVC(C=C, kernel="linear", tol=1e-7).fit(unit[:, None], y)
         assert_allclose(m.decision_function(X), svc.decision_function(unit[:, None]), atol=1e-3)
 
     @kernels
