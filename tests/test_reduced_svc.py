@@ -190,6 +190,13 @@ class TestEstimator:
         repeated = model(**options).fit(np.repeat(IRIS, times, axis=0), np.repeat(SPECIES, times))
         assert weighted.machine_ == repeated.machine_
 
+    def test_weights_multiply_the_costs(self):
+        weights = np.random.default_rng(0).uniform(0.0, 3.0, 150)
+        m = model(C=2.0, kernel=Gaussian(1.0), tol=1e-9).fit(X, y, weights)
+        K, gram = matrices(Gaussian(1.0), m.vectors_, "margin")
+        value, _, _ = svm_by_clarabel(K, gram, SIGNS, 2.0 * weights)
+        assert_allclose(m.objective_, value, rtol=1e-7)
+
     def test_class_weight_is_a_sample_weight(self):
         m = model(class_weight={1: 5.0}).fit(X, y)
         assert m.machine_ == model().fit(X, y, np.where(y == 1, 5.0, 1.0)).machine_

@@ -425,6 +425,20 @@ class TestWeights:
         )
         assert weighted.machine_ == repeated.machine_
 
+    def test_weights_multiply_the_costs(self):
+        weights = np.random.default_rng(0).uniform(0.0, 3.0, len(X))
+        m = model(C=2.0).fit(X, y, weights)
+        kernel, Z, machine = m.machine_.kernel, m.vectors_, m.machine_
+        beta, b = machine.coefficients[:, 0], machine.intercepts[0]
+        value = svm_objective(kernel(X, Z), kernel(Z, Z), 2.0 * y - 1.0, 2.0 * weights, beta, b)
+        assert_allclose(m.objective_, value, rtol=1e-4)
+
+    def test_the_width_counts_a_row_as_often_as_it_weighs(self):
+        times = np.random.default_rng(0).integers(0, 4, len(X))
+        gamma = model().fit(X, y, times).machine_.kernel.gamma
+        repeated = SVC().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        assert_allclose(gamma, repeated._gamma)
+
     def test_the_order_of_rows_does_not_matter(self, fitted):
         order = np.random.default_rng(0).permutation(len(X))
         assert model().fit(X[order], y[order]).machine_ == fitted.machine_
