@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelet.solvers.hinge_ridge import hinge_ridge, hinge_ridge_many
+from kernelet.solvers.norm_constrained import hinge_norm
 from kernelet.solvers.rows import ArrayRows, Rows
 from kernelet.solvers.solution import Solution, Status
 from kernelet.solvers.squared_hinge import squared_hinge_ridge, squared_hinge_ridge_many
@@ -12,6 +13,7 @@ __all__ = [
     "Rows",
     "Solution",
     "Status",
+    "hinge_norm",
     "hinge_ridge",
     "hinge_ridge_many",
     "squared_hinge_ridge",
