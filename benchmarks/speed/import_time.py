@@ -39,6 +39,8 @@ def rows() -> list[dict[str, object]]:
             "ratio": own / theirs,
             "limit": f"<= {LIMIT}",
             "holds": own / theirs <= LIMIT,
+            "milliseconds": 1e3 * own,
+            "other_milliseconds": 1e3 * theirs,
         }
         for statement, own in zip(ours, seconds, strict=True)
     ]
