@@ -138,3 +138,51 @@ def expansion(
             ]
             values[i, k] = math.fsum(terms) + float(np.atleast_1d(intercepts)[k])
     return values
+
+
+def hinge_losses(Phi: np.ndarray, y: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
+    """max(0, 1 - y_i (phi_i'w + b)) of every row, summed without rounding errors piling up."""
+    return np.array(
+        [
+            max(0.0, 1.0 - label * (_inner_product(phi, w) + b))
+            for phi, label in zip(Phi, y, strict=True)
+        ]
+    )
+
+
+def svm_by_clarabel(
+    Phi: np.ndarray, y: np.ndarray, C: np.ndarray | float
+) -> tuple[float, np.ndarray]:
+    """Value and weights of min 1/2 w'w + sum C_i xi_i, y_i (phi_i'w + b) >= 1 - xi_i, xi >= 0."""
+    import clarabel
+    from scipy import sparse
+
+    n, m = Phi.shape
+    P = sparse.diags(np.concatenate([np.ones(m), np.zeros(1 + n)]), format="csc")
+    cost = np.concatenate([np.zeros(m + 1), np.broadcast_to(C, (n,))])
+    margins = np.hstack([y[:, None] * Phi, y[:, None], np.eye(n)])
+    slacks = np.hstack([np.zeros((n, m + 1)), np.eye(n)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = 1e-11
+    answer = clarabel.DefaultSolver(
+        P,
+        cost,
+        sparse.csc_matrix(-np.vstack([margins, slacks])),
+        np.concatenate([-np.ones(n), np.zeros(n)]),
+        [clarabel.NonnegativeConeT(2 * n)],
+        settings,
+    ).solve()
+    return answer.obj_val, np.array(answer.x[:m])
+
+
+def bias_interval(scores: np.ndarray, y: np.ndarray, at_zero: np.ndarray) -> tuple[float, float]:
+    """Where the bias may be if no multiplier is free: y (s + b) >= 1 at zero, <= 1 at the cost."""
+    low, high = -math.inf, math.inf
+    for score, label, is_zero in zip(scores, y, at_zero, strict=True):
+        end = label - score
+        if (label > 0) == bool(is_zero):
+            low = max(low, end)
+        else:
+            high = min(high, end)
+    return low, high

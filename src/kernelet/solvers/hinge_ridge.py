@@ -127,6 +127,8 @@ def hinge_ridge_many(
         raise ValueError(f"Y must have a column for each problem, got shape {columns.shape}.")
     k = columns.shape[1]
     costs = np.asarray(C, dtype=np.float64)
+    if costs.ndim == 2 and costs.shape != (n, k):
+        raise ValueError(f"C must have shape ({n}, {k}) as Y has, got {costs.shape}.")
     shared = None if costs.ndim == 2 else checked_costs(costs, n)
     if warm_start is not None and len(warm_start) != k:
         raise ValueError(f"warm_start must hold one Solution for each of the {k} columns of Y.")
