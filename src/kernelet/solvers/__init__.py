@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelet.solvers.hinge_lasso import hinge_lasso, hinge_lasso_many
 from kernelet.solvers.hinge_ridge import hinge_ridge, hinge_ridge_many
 from kernelet.solvers.norm_constrained import hinge_norm
 from kernelet.solvers.rows import ArrayRows, Rows
@@ -13,6 +14,8 @@ __all__ = [
     "Rows",
     "Solution",
     "Status",
+    "hinge_lasso",
+    "hinge_lasso_many",
     "hinge_norm",
     "hinge_ridge",
     "hinge_ridge_many",

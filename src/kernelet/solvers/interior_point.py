@@ -34,6 +34,8 @@ _PATIENCE = 10
 # Mehrotra's directions can, rarely, go round in a circle. After so many iterations without
 # progress every third step only recentres, which leads out of it.
 _CIRCLING = 5
+# Rounding errors of A'a, for columns of unit size, in shares of the sum of a.
+_NOISE = 8.0 * float(np.finfo(np.float64).eps)
 # Share of the tolerance that complementary products of the size aimed at may use up.
 _AIM = 0.1
 
@@ -120,7 +122,8 @@ class _Iterate:
         hinge = float(self.u @ np.maximum(0.0, 1.0 - margins))
         primal = self.regularizer.primal(w) - float(self.linear @ v) + hinge
         q = self.q[:-1]
-        dual = self.regularizer.shrink(q) * float(a.sum()) + self.regularizer.dual(q)
+        total = float(a.sum())
+        dual = self.regularizer.shrink(q, _NOISE * total) * total + self.regularizer.dual(q)
         # q_b is how far a is from the equality that the dual value takes for granted; going there
         # costs a margin for each unit of it, and moves q by a row for each
         slip = float(abs(self.q[-1]) * (1.0 + abs(b)))

@@ -48,8 +48,11 @@ class NewtonSystem:
         except LinAlgError:
             self.is_delicate = True
         if self.is_delicate:
-            values, vectors = eigh(H, check_finite=False)
-            root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+            # a root of H that is accurate for each of its rows, however their sizes differ
+            size = np.sqrt(np.diagonal(H))
+            size = np.where(size > 0.0, size, 1.0)
+            values, vectors = eigh(H / np.outer(size, size), check_finite=False)
+            root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * size
             scaled = A * np.sqrt(theta)[:, None]
             self.upper = np.linalg.qr(np.vstack([scaled, root]), mode="r")
 

@@ -30,8 +30,8 @@ class Regularizer(Protocol):
         """-R*(q), on the domain of R*."""
         ...
 
-    def shrink(self, q: FloatArray) -> float:
-        """The largest t <= 1 for which t q is in the domain of R*."""
+    def shrink(self, q: FloatArray, noise: float) -> float:
+        """The largest t <= 1 for which t q is in the domain of R*, if q is known up to noise."""
         ...
 
     def add_hessian(self, M: FloatArray) -> None:
@@ -61,7 +61,7 @@ class Ridge:
     def dual(self, q: FloatArray) -> float:
         return -0.5 * float(q @ q)
 
-    def shrink(self, q: FloatArray) -> float:
+    def shrink(self, q: FloatArray, noise: float) -> float:
         return 1.0
 
     def add_hessian(self, M: FloatArray) -> None:
@@ -95,8 +95,8 @@ class Lasso:
     def dual(self, q: FloatArray) -> float:
         return 0.0
 
-    def shrink(self, q: FloatArray) -> float:
-        return 1.0 / max(1.0, float(np.max(np.abs(q) / self.c, initial=0.0)))
+    def shrink(self, q: FloatArray, noise: float) -> float:
+        return 1.0 / max(1.0, float(np.max((np.abs(q) - noise) / self.c, initial=0.0)))
 
     def add_hessian(self, M: FloatArray) -> None:
         self.spread = self.plus.x / self.plus.z + self.minus.x / self.minus.z
@@ -144,8 +144,9 @@ class MaxNorm:
     def dual(self, q: FloatArray) -> float:
         return 0.0
 
-    def shrink(self, q: FloatArray) -> float:
-        return 1.0 / max(1.0, float(np.sum(np.abs(q) / self.d)) / self.c)
+    def shrink(self, q: FloatArray, noise: float) -> float:
+        known = np.maximum(0.0, np.abs(q) - noise)
+        return 1.0 / max(1.0, float(np.sum(known / self.d)) / self.c)
 
     def add_hessian(self, M: FloatArray) -> None:
         plus, minus = self.plus.x / self.plus.z, self.minus.x / self.minus.z

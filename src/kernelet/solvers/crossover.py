@@ -1,0 +1,226 @@
+"""From a point near the optimum of a linear program to a vertex of its optimal face.
+
+An interior point ends inside that face, where nothing is exactly zero. Which variables are between
+their bounds at a nearby vertex (its basis) can be guessed from how far they are from them. Where the
+optimum is not degenerate the guess is right, and two linear systems give the vertex to the last
+digit. Otherwise the simplex method of HiGHS takes a few pivots from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.solvers.solution import FloatArray
+
+# A vertex counts as optimal when it misses bounds and signs by no more than this.
+_ROUNDING = 1e-9
+# Rounding errors of a vertex, relative to its largest variable.
+_SLIGHT = 1e-13
+# Variables below this share of their unit are solved again in a smaller one, so many times.
+_SMALL = 1e-3
+_MOST_UNITS = 4
+# Pivots for each row and column after which the simplex method is taken to go in circles.
+_PIVOTS = 50
+# The tightest tolerance that HiGHS accepts without complaint about scaled problems.
+_HIGHS_TOLERANCE = 1e-9
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """min cost'x subject to lower <= K x <= upper, 0 <= x <= bound, all bounds finite."""
+
+    cost: FloatArray
+    K: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    bound: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Vertex:
+    """Variables and row multipliers where as many bounds are met as there are variables."""
+
+    x: FloatArray
+    multipliers: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    """Which variables and rows are between their bounds, and at which bound the others are."""
+
+    columns: BoolArray
+    rows: BoolArray
+    columns_at_bound: BoolArray
+    rows_at_upper: BoolArray
+
+
+def nearest_vertex(
+    program: LinearProgram, x: FloatArray, multipliers: FloatArray, *, pivots: bool = True
+) -> Vertex | None:
+    """An optimal vertex near (x, multipliers), or None if there is none in reach.
+
+    Without ``pivots`` only the first guess of its basis is tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> program = LinearProgram(  # the most x_1 + x_2 with x_1 <= 1, x_2 <= 3, x_1 + 2 x_2 <= 4
+    ...     np.array([-1.0, -1.0]), np.array([[1.0, 2.0]]), np.zeros(1), np.array([4.0]),
+    ...     np.array([1.0, 3.0]))
+    >>> vertex = nearest_vertex(program, np.array([0.99, 1.51]), np.array([-0.49]))
+    >>> print(vertex.x, vertex.multipliers)
+    [1. 1.5] [-0.5]
+    """
+    basis = _guess(program, x, multipliers)
+    vertex = _at(program, basis)
+    if vertex is not None and _is_optimal(program, vertex):
+        return vertex
+    if not pivots:
+        return None
+    unit = float(np.max(np.abs(x), initial=0.0))
+    for _ in range(_MOST_UNITS):
+        found = _simplex(program, basis, unit if unit > 0.0 else 1.0)
+        if found is None:
+            return None
+        vertex, basis = found
+        size = float(np.max(np.abs(vertex.x), initial=0.0))
+        if size > _SMALL * unit:
+            break
+        # so small in this unit that tolerances blur it
+        unit = max(size, _SMALL * unit)
+    return vertex
+
+
+def _guess(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> _Basis:
+    """As many variables and rows as the program has rows, those farthest from their bounds.
+
+    Far, that is, in comparison with their multipliers: of the two one is zero at the optimum.
+    """
+    K, lower, upper, bound = program.K, program.lower, program.upper, program.bound
+    value = K @ x
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns = np.minimum(x, bound - x) / bound / np.abs(program.cost - multipliers @ K)
+        rows = np.minimum(value - lower, upper - value) / (upper - lower) / np.abs(multipliers)
+    distance = np.append(columns, rows)
+    # 0 / 0 of a row that is an equation, or of a variable without room: never basic by choice
+    distance = np.where(np.isnan(distance), -1.0, distance)
+    chosen = np.zeros(distance.size, dtype=bool)
+    chosen[np.argsort(-distance, kind="stable")[: lower.size]] = True
+    return _Basis(
+        columns=chosen[: x.size],
+        rows=chosen[x.size :],
+        columns_at_bound=x > 0.5 * bound,
+        rows_at_upper=value > 0.5 * (lower + upper),
+    )
+
+
+def _at(program: LinearProgram, basis: _Basis) -> Vertex | None:
+    """The vertex of a basis, from the two linear systems that define it."""
+    tight = ~basis.rows
+    if np.count_nonzero(tight) != np.count_nonzero(basis.columns):
+        return None
+    K = program.K[tight]
+    x = np.where(basis.columns_at_bound & ~basis.columns, program.bound, 0.0)
+    level = np.where(basis.rows_at_upper, program.upper, program.lower)[tight]
+    system = K[:, basis.columns]
+    multipliers = np.zeros(tight.size)
+    try:
+        x[basis.columns] = np.linalg.solve(system, level - K @ x)
+        multipliers[tight] = np.linalg.solve(system.T, program.cost[basis.columns])
+    except np.linalg.LinAlgError:
+        return None
+    if not (np.isfinite(x).all() and np.isfinite(multipliers).all()):
+        return None
+    # a degenerate variable is at its bound but for rounding
+    slight = _SLIGHT * float(np.max(np.abs(x), initial=0.0))
+    x[np.abs(x) <= slight] = 0.0
+    at_bound = np.abs(x - program.bound) <= _SLIGHT * program.bound
+    x[at_bound] = program.bound[at_bound]
+    return Vertex(x, multipliers)
+
+
+def _is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
+    """Whether a vertex obeys all bounds, and its multipliers all signs, but for rounding."""
+    x, multipliers = vertex.x, vertex.multipliers
+    size = float(np.max(np.abs(x), initial=0.0))
+    outside = np.maximum(-x, x - program.bound)
+    value = program.K @ x
+    beyond = np.maximum(program.lower - value, value - program.upper)
+    beyond /= 1.0 + np.max(np.abs(program.K), axis=1, initial=0.0)
+    if max(np.max(outside, initial=0.0), np.max(beyond, initial=0.0)) > _ROUNDING * size:
+        return False
+    reduced = program.cost - multipliers @ program.K
+    at_bound = x > 0.5 * program.bound
+    wrong = np.where(at_bound, np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0))
+    # a variable strictly between its bounds has no reduced cost at a vertex, by construction
+    wrong[(x > 0.0) & (x < program.bound)] = 0.0
+    is_equation = program.lower == program.upper
+    at_upper = value > 0.5 * (program.lower + program.upper)
+    sign = np.where(at_upper, np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0))
+    sign[is_equation] = 0.0
+    largest = 1.0 + float(np.max(np.abs(multipliers), initial=0.0))
+    return max(np.max(wrong, initial=0.0), np.max(sign, initial=0.0)) <= _ROUNDING * largest
+
+
+def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> tuple[Vertex, _Basis] | None:
+    """The simplex method of HiGHS, started from a basis; x is counted in units."""
+    import highspy  # only here: most optima are not degenerate, and the import takes a while
+
+    n_rows, n_columns = program.K.shape
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n_columns, n_rows
+    lp.col_cost_ = program.cost
+    lp.col_lower_, lp.col_upper_ = np.zeros(n_columns), program.bound / unit
+    lp.row_lower_, lp.row_upper_ = program.lower / unit, program.upper / unit
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = np.arange(n_columns + 1, dtype=np.int32) * n_rows
+    lp.a_matrix_.index_ = np.tile(np.arange(n_rows, dtype=np.int32), n_columns)
+    lp.a_matrix_.value_ = program.K.T.ravel()
+    highs = highspy.Highs()
+    for name, value in (
+        ("output_flag", False),
+        ("solver", "simplex"),
+        ("presolve", "off"),
+        ("simplex_iteration_limit", _PIVOTS * (n_rows + n_columns)),
+        ("primal_feasibility_tolerance", _HIGHS_TOLERANCE),
+        ("dual_feasibility_tolerance", _HIGHS_TOLERANCE),
+    ):
+        highs.setOptionValue(name, value)
+    highs.passModel(lp)
+    status = highspy.HighsBasisStatus
+    start = highspy.HighsBasis()
+    start.valid = True
+    start.col_status = _statuses(status, basis.columns, basis.columns_at_bound)
+    start.row_status = _statuses(status, basis.rows, basis.rows_at_upper)
+    highs.setBasis(start)
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    end, solution = highs.getBasis(), highs.getSolution()
+    found = Vertex(
+        unit * np.asarray(solution.col_value, dtype=np.float64),
+        np.asarray(solution.row_dual, dtype=np.float64),
+    )
+    final = _Basis(
+        columns=np.array([s == status.kBasic for s in end.col_status], dtype=bool),
+        rows=np.array([s == status.kBasic for s in end.row_status], dtype=bool),
+        columns_at_bound=np.array([s == status.kUpper for s in end.col_status], dtype=bool),
+        rows_at_upper=np.array([s == status.kUpper for s in end.row_status], dtype=bool),
+    )
+    # HiGHS allows for its tolerances; the systems of its last basis do not
+    exact = _at(program, final)
+    is_exact = exact is not None and _is_optimal(program, exact)
+    return (exact if exact is not None and is_exact else found), final
+
+
+def _statuses(status: object, is_basic: BoolArray, is_upper: BoolArray) -> list[object]:
+    basic, upper, lower = (getattr(status, name) for name in ("kBasic", "kUpper", "kLower"))
+    return [
+        basic if between else upper if high else lower
+        for between, high in zip(is_basic, is_upper, strict=True)
+    ]

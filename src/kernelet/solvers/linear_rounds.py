@@ -1,0 +1,145 @@
+"""Hinge loss plus a norm, as linear programs over the rows and columns that matter.
+
+Rows far outside the margin have a multiplier of zero. Those far inside have one of C_i; all of a
+class are replaced by their mean, with the sum of their costs: by convexity its hinge is no larger
+than the sum of theirs, so the smaller problem still gives a lower bound, and unlike one with the
+hinges replaced by linear pieces it has an optimum whatever rows are chosen. Columns whose weights
+are zero are left out. What remains is solved by the interior point, and proven with two products
+with all rows: multipliers extended to all rows and shrunk into the dual ball give the lower bound,
+margins of all rows the upper one. Rows and columns that spoil the proof join.
+
+Near the optimum the same rounds go on with vertices (see `crossover`) of problems over the few rows
+that seem to be on the margin, until the proof holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+
+import numpy as np
+
+from kernelet.solvers.capacity import Capacity
+from kernelet.solvers.linear_state import LinearState
+from kernelet.solvers.parallel import map_in_threads
+from kernelet.solvers.rows import ArrayRows, Rows
+from kernelet.solvers.solution import FloatArray, Solution
+
+# A cold start solves every fourth row first, if that leaves so many rows for each column.
+_THINNING = 4
+_FEW_ROWS = 1500
+_RARE = 100
+_GUESS_TOL = 1e-2
+_MAX_ROUNDS = 80
+
+
+def solve_linear_programs(
+    rows: Rows,
+    labels: Sequence[FloatArray],
+    costs: Sequence[FloatArray],
+    capacities: Sequence[Capacity],
+    *,
+    tol: float,
+    max_iter: int,
+    warm_start: Sequence[Solution] | None = None,
+    n_jobs: int = 1,
+) -> list[Solution]:
+    """One problem for each label vector over the same rows."""
+    _, m = rows.shape
+    states = [
+        LinearState(y, C, capacity, m, tol, max_iter)
+        for y, C, capacity in zip(labels, costs, capacities, strict=True)
+    ]
+    _play(rows, states, warm_start, n_jobs)
+    return [state.solution() for state in states]
+
+
+def _play(
+    rows: Rows, states: Sequence[LinearState], warm_start: Sequence[Solution] | None, n_jobs: int
+) -> None:
+    """Rounds, until every problem is solved; products with all rows serve all of them."""
+    n, m = rows.shape
+    _judge(rows, states)
+    pending = [state for state in states if not state.is_done]
+    starts: list[tuple[Solution, FloatArray]] = []
+    if warm_start is not None:
+        chosen = [not state.is_done for state in states]
+        starts = _pulled(rows, pending, list(compress(warm_start, chosen)))
+    elif n > max(_FEW_ROWS, _THINNING * min((s.rows_per_column for s in pending), default=0) * m):
+        starts = map_in_threads(lambda state: _guess(rows, state), pending, n_jobs)
+    if starts:
+        scores = rows.scores(np.stack([start.weights for start, _ in starts], axis=1))
+        for j, (state, start) in enumerate(zip(pending, starts, strict=True)):
+            state.begin_near(start[0], scores[:, j], start[1])
+    for _ in range(_MAX_ROUNDS):
+        if not pending:
+            break
+        means = _means(rows, pending)
+        map_in_threads(lambda pair: pair[0].solve(rows, pair[1]), means, n_jobs)
+        _judge(rows, pending)
+        pending = [state for state in pending if not state.is_done]
+
+
+def _means(rows: Rows, states: Sequence[LinearState]) -> list[tuple[LinearState, FloatArray]]:
+    """What stands for the rows inside the margin, for all problems from one product."""
+    weights = [state.inside_weights() for state in states]
+    ends = np.cumsum([len(group) for group in weights])
+    stacked = [weight for group in weights for weight in group]
+    sums = (
+        rows.weighted_sum(np.stack(stacked, axis=1)).T if stacked else np.empty((0, rows.shape[1]))
+    )
+    return list(zip(states, np.split(sums, ends[:-1]), strict=True))
+
+
+def _judge(rows: Rows, states: Sequence[LinearState]) -> None:
+    """Both values of every answer over all rows, and what follows for the next round."""
+    if not states:
+        return
+    answers = [state.answer for state in states]
+    scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
+    pulls = rows.weighted_sum(np.stack([s.y * s.answer.multipliers for s in states], axis=1))
+    for j, state in enumerate(states):
+        state.judge(scores[:, j], pulls[:, j])
+
+
+def _pulled(
+    rows: Rows, states: Sequence[LinearState], solutions: Sequence[Solution]
+) -> list[tuple[Solution, FloatArray]]:
+    """Solutions of nearby problems with their Phi'Ya; zeros where the rows are others."""
+    n, m = rows.shape
+    fitting = [solution.multipliers.size == n for solution in solutions]
+    pulls = np.zeros((m, len(solutions)))
+    if any(fitting):
+        weights = [
+            state.y * (solution.multipliers if fits else 0.0)
+            for state, solution, fits in zip(states, solutions, fitting, strict=True)
+        ]
+        pulls = rows.weighted_sum(np.stack(weights, axis=1))
+    return [(solution, pulls[:, j]) for j, solution in enumerate(solutions)]
+
+
+def _guess(rows: Rows, state: LinearState) -> tuple[Solution, FloatArray]:
+    """The solution over evenly spaced rows of each class, whose costs stand for all of it."""
+    y, C = state.y, state.C
+    index, costs = [], []
+    for label in (-1.0, 1.0):
+        members = np.flatnonzero((y == label) & (C > 0))
+        size = min(members.size, max(_RARE, members.size // _THINNING))
+        chosen = members[np.linspace(0, members.size - 1, size).astype(np.intp)]
+        index.append(chosen)
+        costs.append(C[chosen] * (C[members].sum() / C[chosen].sum()))
+    chosen = np.concatenate(index)
+    sample = ArrayRows(rows.take(chosen))
+    thin = LinearState(
+        y[chosen],
+        np.concatenate(costs),
+        state.capacity,
+        state.m,
+        _GUESS_TOL,
+        state.max_iter,
+        is_guess=True,
+    )
+    _play(sample, [thin], None, n_jobs=1)
+    answer = thin.solution()
+    state.n_iter += answer.n_iter
+    return answer, thin.best_pull
