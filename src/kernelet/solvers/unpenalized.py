@@ -79,7 +79,7 @@ def _prove(
     tol: float,
 ) -> Solution:
     """The same weights, with multipliers that are feasible without the extra penalties."""
-    n, _ = rows.shape
+    n, m = rows.shape
     w = solution.weights
     value = capacity.value(w) + loss
     none = replace(solution, multipliers=np.zeros(n), primal_value=value, dual_value=0.0, unit=UNIT)
