@@ -22,6 +22,7 @@ import numpy as np
 
 from kernelet.solvers.newton import PIVOT_FLOOR, NewtonSystem
 from kernelet.solvers.pairs import Pair, centred
+from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.solvers.regularizers import Regularizer
 from kernelet.solvers.solution import FloatArray
 
@@ -67,6 +68,22 @@ def interior_point(
     The gap is relative to the value with ``constant`` added, or to ``unit`` if that is larger.
     ``start`` is a point v near the solution, and the complementary products to start there with.
     """
+    n, k = A.shape
+    with one_thread_if_small(n * k * k):
+        return _iterate(A, linear, u, regularizer, tol, max_iter, constant, unit, start)
+
+
+def _iterate(
+    A: FloatArray,
+    linear: FloatArray,
+    u: FloatArray,
+    regularizer: Regularizer,
+    tol: float,
+    max_iter: int,
+    constant: float,
+    unit: float,
+    start: tuple[FloatArray, float] | None,
+) -> InteriorPoint:
     iterate = _Iterate(A, linear, u, regularizer, start)
     best = InteriorPoint(iterate.v, iterate.rows.x, 0, np.inf)
     n_iter = 0
