@@ -100,7 +100,8 @@ class OneNorm:
         return float(np.maximum(0.0, np.abs(q) - self.c) @ np.abs(w))
 
     def promising(self, w: FloatArray, q: FloatArray, near: float) -> BoolArray:
-        return (np.abs(q) > (1.0 - near) * self.c) | (w != 0.0)
+        promising: BoolArray = (np.abs(q) > (1.0 - near) * self.c) | (w != 0.0)
+        return promising
 
     def violated(self, q: FloatArray) -> BoolArray:
         return np.abs(q) > (1.0 + _ROUNDING) * self.c

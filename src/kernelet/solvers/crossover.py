@@ -1,14 +1,15 @@
 """From a point near the optimum of a linear program to a vertex of its optimal face.
 
 An interior point ends inside that face, where nothing is exactly zero. Which variables are between
-their bounds at a nearby vertex (its basis) can be guessed from how far they are from them. Where the
-optimum is not degenerate the guess is right, and two linear systems give the vertex to the last
-digit. Otherwise the simplex method of HiGHS takes a few pivots from there.
+their bounds at a nearby vertex (its basis) can be guessed from how far they are from them. Where
+the optimum is not degenerate the guess is right, and two linear systems give the vertex to the
+last digit. Otherwise the simplex method of HiGHS takes a few pivots from there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +165,8 @@ def _is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
     sign = np.where(at_upper, np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0))
     sign[is_equation] = 0.0
     largest = 1.0 + float(np.max(np.abs(multipliers), initial=0.0))
-    return max(np.max(wrong, initial=0.0), np.max(sign, initial=0.0)) <= _ROUNDING * largest
+    worst = max(float(np.max(wrong, initial=0.0)), float(np.max(sign, initial=0.0)))
+    return worst <= _ROUNDING * largest
 
 
 def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> tuple[Vertex, _Basis] | None:
@@ -181,7 +183,7 @@ def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> tuple[Vertex
     lp.a_matrix_.start_ = np.arange(n_columns + 1, dtype=np.int32) * n_rows
     lp.a_matrix_.index_ = np.tile(np.arange(n_rows, dtype=np.int32), n_columns)
     lp.a_matrix_.value_ = program.K.T.ravel()
-    highs = highspy.Highs()
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # HiGHS has no types for it
     for name, value in (
         ("output_flag", False),
         ("solver", "simplex"),
@@ -218,7 +220,7 @@ def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> tuple[Vertex
     return (exact if exact is not None and is_exact else found), final
 
 
-def _statuses(status: object, is_basic: BoolArray, is_upper: BoolArray) -> list[object]:
+def _statuses(status: object, is_basic: BoolArray, is_upper: BoolArray) -> list[Any]:
     basic, upper, lower = (getattr(status, name) for name in ("kBasic", "kUpper", "kLower"))
     return [
         basic if between else upper if high else lower

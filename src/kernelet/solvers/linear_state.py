@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.capacity import Capacity, lower_bound
+from kernelet.solvers.chosen_rows import ROUNDING, ChosenRows
 from kernelet.solvers.linear_small import NOISE, UNIT, Answer, SmallProblem
 from kernelet.solvers.rows import Rows
 from kernelet.solvers.solution import FloatArray, Solution, Status
 
 # Gap from which vertices are tried, the one from which pivots are made to find them, and the most
 # vertices.
-NEAR = 1e-5
+_NEAR = 1e-5
 _NEAREST = 1e-7
 _MOST_VERTICES = 10
 # Gap of the first rounds after a guess.
@@ -23,23 +24,21 @@ _FIRST = 1e-2
 # A row may be on the margin of a nearby vertex unless its distance from the margin is this many
 # times that of its multiplier from its bounds.
 _FAR = 1e3
-# Nor is one that was not in the working set, and whose multiplier says nothing, so close to it.
+# So may one that was not chosen, and whose multiplier says nothing, if it is so close to it.
 _CLOSE = 0.01
-# Half-width, in units of the margin, of the band around 1 that rows do not leave the working set in.
+# Half-width, in units of the margin, of the band around 1 that rows stay chosen in, and distance
+# from the boundary of the dual ball that columns stay in.
 _BAND = 0.15
-# Distances from the margin that are rounding errors.
-_ROUNDING = 1e-9
-# Weights below this share of the largest are taken for zero in a guess.
+_SHELL = 0.1
+# Weights below this share of the largest are taken for zero, far from the optimum and near to it.
 _SLIGHT = 1e-2
+_SLIGHTEST = 1e-6
 # Rows for each column that keep a guess from fitting whatever labels they have, and the share of
 # them that does where w = 0 is not far from the optimum.
 _ROWS_PER_COLUMN = 8
 _FEWER = 4
 # Rounds without a smaller gap after which all rows and columns join.
 _PATIENCE = 4
-# At least so many rows may join in a round; the worst come first.
-_MOST_ADDED = 2000
-_FEWEST_OF_A_CLASS = 5
 
 
 @dataclass(eq=False)
@@ -55,25 +54,24 @@ class LinearState:
     is_guess: bool = False
 
     def __post_init__(self) -> None:
-        # -1: multiplier 0; 0: working set; 1: inside, behind the mean of its class
-        self.sides: NDArray[np.int8] = np.where(self.C > 0, 0, -1).astype(np.int8)
+        self.rows = ChosenRows(self.y, self.C)
         self.columns = np.ones(self.m, dtype=bool)
         self.noise = np.zeros(self.m)
-        self.tolerance = self.tol if self.is_guess else max(self.tol, 0.1 * NEAR)
-        self.near = NEAR
+        self.tolerance = self.tol if self.is_guess else max(self.tol, 0.1 * _NEAR)
+        self.near = _NEAR
         self.nearest = min(_NEAREST, self.tol)
-        self.stage = self._after_interior
+        self.at_vertex = False
         self.is_done = self.at_limit = self.is_stuck = False
         self.n_iter = self.n_rounds = self.n_vertices = 0
         self.start: tuple[FloatArray, float] | None = None
         self.expected = 0.0
         self.lowest = np.inf
         self.best: Solution | None = None
-        self.begin_at_zero()
+        self._begin_at_zero()
 
     # -- starting points
 
-    def begin_at_zero(self) -> None:
+    def _begin_at_zero(self) -> None:
         """w = 0, and multipliers that prove it where it is the optimum."""
         totals = {label: float(self.C[self.y == label].sum()) for label in (-1.0, 1.0)}
         least = min(totals.values())
@@ -81,51 +79,40 @@ class LinearState:
         a = self.C * np.where(self.y > 0, shares[1.0], shares[-1.0])
         self.answer = Answer(np.zeros(self.m), 0.0, a)
 
-    def begin_near(self, nearby: Solution, scores: FloatArray, pull: FloatArray) -> None:
-        """Start from the solution of a nearby problem; pull is its Phi'Ya.
+    def begin_near(
+        self, w: FloatArray, b: float, scores: FloatArray, pull: FloatArray, value: float | None
+    ) -> None:
+        """Start from (w, b) of a nearby problem; pull is its Phi'Ya.
 
-        How much its value differs over these rows says how near it is: rows within a band around
-        its margin, and columns near the boundary of the dual ball, are kept accordingly.
+        ``value`` is that of a problem over a sample of these rows. How much more it is over all of
+        them says how near it is: rows within a band around the margin, and columns in a shell
+        at the boundary of the dual ball, are kept accordingly.
         """
-        w = nearby.weights
-        margins = self.y * (scores + nearby.intercept)
-        value = self.capacity.value(w) + float(self.C @ np.maximum(0.0, 1.0 - margins))
-        excess = value / nearby.primal_value - 1.0 if nearby.primal_value > 0.0 else 0.0
-        self.start, self.lowest = (w, nearby.intercept), value
-        # a sample has a value below, and its solution one above, the optimum
-        self.expected = 0.5 * (value + nearby.primal_value)
-        size = np.abs(w)
-        kept = np.where(size > _SLIGHT * size.max(initial=0.0), w, 0.0)
-        columns = self.capacity.promising(kept, pull, max(0.1, 3.0 * excess))
-        if 2 * np.count_nonzero(columns) < self.m:
-            self.columns = columns
+        margins = self.y * (scores + b)
+        here = self.capacity.value(w) + float(self.C @ np.maximum(0.0, 1.0 - margins))
+        excess = 0.02 if not value else max(0.0, here / value - 1.0)
+        self.start, self.lowest = (w, b), here
+        # the optimum lies between the value of a sample and that of its solution
+        self.expected = here / (1.0 + 0.5 * excess)
+        self._restrict(w, pull, 3.0 * excess)
         # fewer rows than that fit any labels with these columns
-        enough = min(self.y.size - 1, _ROWS_PER_COLUMN * np.count_nonzero(self.columns))
-        distance = np.abs(margins - 1.0)
-        self._drop(
-            margins,
-            max(
-                _BAND,
-                2.0 * float(np.sqrt(max(excess, 0.0))),
-                float(np.partition(distance, enough)[enough]),
-            ),
-        )
+        enough = min(self.y.size - 1, _ROWS_PER_COLUMN * int(np.count_nonzero(self.columns)))
+        least = float(np.partition(np.abs(margins - 1.0), enough)[enough]) if value else 0.0
+        self.rows.drop(margins, max(_BAND, 2.0 * float(np.sqrt(excess)), least))
         self.tolerance = max(self.tolerance, _FIRST)
 
-    def _drop(self, margins: FloatArray, band: float) -> None:
-        """Take rows out of the working set whose margin is not within band of 1."""
-        inside = self.sides == 0
-        self.sides[inside & (margins > 1.0 + band)] = -1
-        self.sides[inside & (margins < 1.0 - band)] = 1
-        self._keep_both_classes(margins)
+    def _restrict(self, w: FloatArray, pull: FloatArray, shell: float) -> None:
+        """Leave out columns that have no weight and are not near to having one, if most are so."""
+        columns = self._promising(w, pull, shell, _SLIGHT)
+        if 2 * np.count_nonzero(columns) < self.m:
+            self.columns &= columns
 
-    def _keep_both_classes(self, margins: FloatArray) -> None:
-        """A few rows of each class, the nearest to the margin, are always in the working set."""
-        for label in (-1.0, 1.0):
-            members = np.flatnonzero((self.y == label) & (self.C > 0))
-            if np.count_nonzero(self.sides[members] == 0) < _FEWEST_OF_A_CLASS:
-                nearest = np.argsort(np.abs(margins[members] - 1.0), kind="stable")
-                self.sides[members[nearest[:_FEWEST_OF_A_CLASS]]] = 0
+    def _promising(
+        self, w: FloatArray, pull: FloatArray, shell: float, slight: float
+    ) -> NDArray[np.bool_]:
+        size = np.abs(w)
+        kept = np.where(size > slight * size.max(initial=0.0), w, 0.0)
+        return self.capacity.promising(kept, pull, max(_SHELL, shell))
 
     @property
     def rows_per_column(self) -> int:
@@ -136,43 +123,23 @@ class LinearState:
 
     # -- one round
 
-    def inside_weights(self) -> list[FloatArray]:
-        """Row weights that average the rows inside the margin, a vector for each class of them."""
-        self.groups = []
-        weights = []
-        for label in (-1.0, 1.0):
-            members = np.flatnonzero((self.sides > 0) & (self.y == label))
-            if members.size:
-                self.groups.append(members)
-                weights.append(np.zeros(self.y.size))
-                weights[-1][members] = self.C[members] / self.C[members].sum()
-        return weights
-
     def solve(self, rows: Rows, means: FloatArray) -> None:
         """Solve on the rows and columns of the moment; means stand for the rows inside."""
-        index = np.flatnonzero(self.sides == 0)
+        index = self.rows.index
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
-        totals = [float(self.C[members].sum()) for members in self.groups]
         problem = SmallProblem(
-            Phi,
-            means,
-            np.append(self.y[index], [self.y[members[0]] for members in self.groups]),
-            np.append(self.C[index], totals),
-            self.capacity,
-            self.columns,
+            Phi, means, *self.rows.labels_and_costs(), self.capacity, self.columns
         )
         del Phi
         self.noise[self.columns] = problem.noise
-        if self.stage == self._after_vertex:
-            a = self.answer.multipliers
+        if self.at_vertex:
             nearby = Answer(
                 self.answer.weights[self.columns],
                 self.answer.intercept,
-                np.append(a[index], [a[members].sum() for members in self.groups]),
+                self.rows.gathered(self.answer.multipliers),
             )
             found = problem.vertex(nearby, pivots=self.near <= self.nearest)
-            if found is None:
-                self.n_vertices = _MOST_VERTICES
+            self.n_vertices = _MOST_VERTICES if found is None else self.n_vertices + 1
             answer = nearby if found is None else found
         else:
             start = self.start and (self.start[0][self.columns], self.start[1])
@@ -180,37 +147,20 @@ class LinearState:
             self.n_iter += answer.n_iter
             self.at_limit = answer.n_iter >= self.max_iter
             self.is_stuck = not answer.is_converged
-        w, a = np.zeros(self.m), np.zeros(self.y.size)
+        w = np.zeros(self.m)
         w[self.columns] = answer.weights
-        a[index] = answer.multipliers[: index.size]
-        for members, total, share in zip(
-            self.groups, totals, answer.multipliers[index.size :], strict=True
-        ):
-            a[members] = self.C[members] * (share / total)
-        self.answer = Answer(w, answer.intercept, self._balanced(a))
-
-    def _balanced(self, a: FloatArray) -> FloatArray:
-        """Multipliers moved by rounding errors so that y'a = 0, those at their bounds last."""
-        excess = float(self.y @ a)
-        free = np.minimum(a, self.C - a)
-        for room in (free, np.where(self.y * excess > 0, a, self.C - a)):
-            total = float(room.sum())
-            if total > abs(excess):
-                return np.clip(a - self.y * room * (excess / total), 0.0, self.C)
-        return a
-
-    # -- what it is worth, and what comes next
+        self.answer = Answer(w, answer.intercept, self.rows.spread(answer.multipliers))
 
     def judge(self, scores: FloatArray, pull: FloatArray) -> None:
         """Values of both problems over all rows for the current answer; pull is Phi'Ya."""
         C, a = self.C, self.answer.multipliers
         b = hinge_bias(scores, self.y, C)
         margins = self.y * (scores + b)
-        factor = self._tightening(margins) if self.stage == self._after_vertex else 1.0
+        factor = self._tightening(margins) if self.at_vertex else 1.0
         w, b, margins = factor * self.answer.weights, factor * b, factor * margins
         self.answer = replace(self.answer, weights=w, intercept=b)
-        hinge = np.maximum(0.0, 1.0 - margins)
-        value, total = self.capacity.value(w) + float(C @ hinge), float(a.sum())
+        value = self.capacity.value(w) + float(C @ np.maximum(0.0, 1.0 - margins))
+        total = float(a.sum())
         noise = self.noise * total
         shrink, lower = lower_bound(
             self.capacity, w, pull, noise, total, aim=(1.0 - self.tol) * value
@@ -219,145 +169,116 @@ class LinearState:
         solution = Solution(
             weights=w,
             intercept=b,
-            multipliers=a if shrink > 1.0 - _ROUNDING else shrink * a,
+            multipliers=a if shrink > 1.0 - ROUNDING else shrink * a,
             primal_value=value,
             dual_value=lower,
             n_iter=self.n_iter,
             n_rounds=self.n_rounds,
-            working_set=np.flatnonzero(self.sides == 0),
+            working_set=self.rows.index,
             unit=UNIT,
         )
-        self.is_better = self.best is None or solution.gap < self.best.gap
-        if self.is_better:
+        is_better = self.best is None or solution.gap < self.best.gap
+        if is_better:
             self.best, self.best_pull, self.best_margins = solution, pull, margins
         if self.n_rounds == 1:
             # w = 0, before the first round: kept only where it is the optimum
             self.is_done = solution.gap <= 1e-12
             return
-        if solution.primal_value < self.lowest:
-            self.lowest, self.start = solution.primal_value, (w, b)
-        self.expected = float(a.sum())
-        far = np.abs(margins - 1.0) > _ROUNDING
-        missed = np.where(self.sides < 0, hinge, np.maximum(0.0, margins - 1.0))
-        missed *= C * (far & (self.sides != 0))
+        if value < self.lowest:
+            self.lowest, self.start = value, (w, b)
+        self.expected = total
         known = np.maximum(0.0, np.abs(pull) - noise)
+        missed = self.rows.missed(margins)
         joining = self.capacity.violated(known) & ~self.columns
-        self.stage(solution, margins, missed, joining)
+        if self.at_vertex:
+            self._after_vertex(solution, missed, joining)
+        else:
+            self._after_interior(solution, margins if is_better else None, missed, joining)
 
     def _tightening(self, margins: FloatArray) -> float:
         """The factor that lifts rows on the margin over it, where rounding left them below."""
         short = 1.0 - margins
-        slight = np.abs(short) < _ROUNDING
+        slight = np.abs(short) < ROUNDING
         if not slight.any():
             return 1.0
         factor = 1.0 + 2.0 * max(0.0, float(short[slight].max())) + NOISE
-        before = self.capacity.value(self.answer.weights) + float(self.C @ np.maximum(0.0, short))
-        after = factor * self.capacity.value(self.answer.weights) + float(
-            self.C @ np.maximum(0.0, 1.0 - factor * margins)
-        )
+        size = self.capacity.value(self.answer.weights)
+        before = size + float(self.C @ np.maximum(0.0, short))
+        after = factor * size + float(self.C @ np.maximum(0.0, 1.0 - factor * margins))
         return factor if after <= (1.0 + NOISE) * before else 1.0
+
+    # -- what comes next
 
     def _after_interior(
         self,
         solution: Solution,
-        margins: FloatArray,
+        margins: FloatArray | None,
         missed: FloatArray,
         joining: NDArray[np.bool_],
     ) -> None:
+        """Go on to vertices if that is near enough; otherwise choose rows, columns, tolerance."""
         assert self.best is not None
         is_complete = not missed.any() and not joining.any()
         floor = self.tol if self.is_guess else min(self.tol, 0.1 * self.near)
         is_exhausted = is_complete and (self.tolerance <= floor or self.is_stuck)
-        if self.is_guess:
-            self.is_done = solution.gap <= self.tol or is_exhausted
-        elif self.best.gap <= self.near and is_complete:
+        if self.is_guess and (solution.gap <= self.tol or is_exhausted):
+            self.is_done = True
+        elif not self.is_guess and is_complete and self.best.gap <= self.near:
             self._approach_vertex()
-            return
         elif is_exhausted:
             # as far as the interior point goes: vertices of all rows and columns of the moment
             self.near = self.nearest
-            self.kept = (self.sides.copy(), self.columns.copy())
-            self.stage = self._after_vertex
-            return
-        if self.is_done:
-            return
-        if self.n_rounds > self.best.n_rounds + _PATIENCE:
-            self.sides[self.C > 0] = 0
+            self._go_to_vertices()
+        elif self.n_rounds > self.best.n_rounds + _PATIENCE:
+            self.rows.add_all()
             self.columns[:] = True
             self.start = None
             self.tolerance = floor
-            return
-        if self.is_better:
-            width = 3.0 * float(np.sqrt(solution.gap))
-            self._drop(margins, max(_BAND, width))
-            self._leave(width)
-        self._extend(missed, joining)
-        self.tolerance = max(floor, min(_FIRST, 0.01 * self.best.gap))
+        else:
+            if margins is not None:
+                width = 3.0 * float(np.sqrt(solution.gap))
+                self.rows.drop(margins, max(_BAND, width))
+                self._restrict(solution.weights, self.best_pull, width)
+            self.rows.add(missed, 10 * self.m)
+            self.columns |= joining
+            if 2 * np.count_nonzero(self.columns) >= self.m:
+                self.columns[:] = True
+            self.tolerance = max(floor, min(_FIRST, 0.01 * self.best.gap))
 
-    def _leave(self, width: float) -> None:
-        """Take columns out that have no weight, and are farther than width from having one."""
-        size = np.abs(self.answer.weights)
-        kept = np.where(size > _SLIGHT * size.max(initial=0.0), self.answer.weights, 0.0)
-        columns = self.capacity.promising(kept, self.best_pull, max(0.1, width))
-        if 2 * np.count_nonzero(columns) < self.m:
-            self.columns &= columns
-
-    def _extend(self, missed: FloatArray, joining: NDArray[np.bool_]) -> None:
-        violated = missed > 0.0
-        room = max(_MOST_ADDED, 10 * self.m, np.count_nonzero(self.sides == 0))
-        if np.count_nonzero(violated) > room:
-            violated = missed >= np.partition(missed, -room)[-room]
-        self.sides[violated] = 0
-        self.columns |= joining
-        if 2 * np.count_nonzero(self.columns) >= self.m and self.stage == self._after_interior:
-            self.columns[:] = True
+    def _go_to_vertices(self) -> None:
+        self.kept = (self.rows.copy(), self.columns.copy())
+        self.at_vertex, self.n_vertices = True, 0
 
     def _approach_vertex(self) -> None:
         """Go on with vertices, over the rows and columns that may matter at the nearest."""
         assert self.best is not None
-        best, margins = self.best, self.best_margins
-        a = best.multipliers
-        self.kept = (self.sides.copy(), self.columns.copy())
-        room = np.minimum(a, self.C - a)
-        distance = np.abs(margins - 1.0)
-        on_margin = _FAR * room >= self.C * distance
-        on_margin |= (self.sides != 0) & (distance < _CLOSE)
-        on_margin &= self.C > 0
-        self.sides = np.where(margins > 1.0, -1, 1).astype(np.int8)
-        self.sides[self.C == 0] = -1
-        self.sides[on_margin] = 0
-        self._keep_both_classes(margins)
-        w = best.weights
-        size = np.abs(w)
-        kept = np.where(size > 1e-6 * size.max(initial=0.0), w, 0.0)
-        self.columns = self.capacity.promising(kept, self.best_pull, 0.1) & self.columns
-        self.answer = Answer(w, best.intercept, a)
-        self.stage = self._after_vertex
-        self.n_vertices = 0
+        self._go_to_vertices()
+        w, a = self.best.weights, self.best.multipliers
+        distance = np.abs(self.best_margins - 1.0)
+        on_margin = _FAR * np.minimum(a, self.C - a) >= self.C * distance
+        on_margin |= (self.rows.sides != 0) & (distance < _CLOSE)
+        self.rows.narrow(on_margin, self.best_margins)
+        self.columns &= self._promising(w, self.best_pull, _SHELL, _SLIGHTEST)
+        self.answer = Answer(w, self.best.intercept, a)
 
     def _after_vertex(
-        self,
-        solution: Solution,
-        margins: FloatArray,
-        missed: FloatArray,
-        joining: NDArray[np.bool_],
+        self, solution: Solution, missed: FloatArray, joining: NDArray[np.bool_]
     ) -> None:
+        """Take the vertex if it proves itself; otherwise the next one, or back to the interior."""
         assert self.best is not None
-        self.n_vertices += 1
         if solution.gap <= self.tol:
             # exact zeros count for more than the last digits of the gap
             self.best, self.is_done = solution, True
-            return
-        is_complete = not missed.any() and not joining.any()
-        if self.n_vertices <= _MOST_VERTICES and not is_complete:
-            self._extend(missed, joining)
-            return
-        # no vertex in reach: back to the interior point, for a nearer point, if there can be one
-        self.is_done = self.near <= self.nearest
-        if not self.is_done:
+        elif self.n_vertices < _MOST_VERTICES and (missed.any() or joining.any()):
+            self.rows.add(missed, 10 * self.m)
+            self.columns |= joining
+        elif self.near <= self.nearest:
+            self.is_done = True
+        else:
+            # no vertex in reach: a point nearer to it, by the interior point
             self.near = max(self.nearest, 0.01 * min(self.near, self.best.gap))
-            self.sides, self.columns = self.kept
-            self.stage = self._after_interior
+            self.rows, self.columns = self.kept
+            self.at_vertex = False
             self.tolerance = 0.1 * self.near
 
     def solution(self) -> Solution:
