@@ -1,18 +1,20 @@
 """The documents tell the truth: their code runs, their figures are printed, their names exist."""
 
+import dataclasses
 import functools
 import inspect
 import itertools
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.linear_model import Ridge
 
 import kernelet
 import references
 import test_kernels
+import test_solver_contract
 from documents import ROOT, blocks, read, run_blocks
 from kernelet import datasets, kernels, solvers
 from kernelet.cli.main import COMMANDS
@@ -33,26 +35,40 @@ def contributing():
     return run_blocks("CONTRIBUTING.md")[0]
 
 
+def cases(function: Callable[..., None], subject: str) -> list[tuple[str, dict[str, object]]]:
+    """(name of the test, parameters) for each way in which a test is run on one subject."""
+    marks = dict(mark.args for mark in getattr(function, "pytestmark", []))
+    marks.pop(subject, None)
+    found = []
+    for values in itertools.product(*marks.values()):
+        parameters: dict[str, object] = {}
+        for argument, value in zip(marks, values, strict=True):
+            names = re.split(r",\s*", argument) if isinstance(argument, str) else argument
+            parameters |= dict(zip(names, value if len(names) > 1 else [value], strict=True))
+        found.append((function.__name__, parameters))
+    return found
+
+
 def kernel_contract() -> list[tuple[str, dict[str, object]]]:
-    """(test, its other parameters), for each test in test_kernels that any radial kernel passes."""
+    """Each test in test_kernels that any radial kernel passes."""
     shared = (test_kernels.ALL, test_kernels.WITH_GRADIENT, test_kernels.TRANSLATION_INVARIANT)
-    contract = []
-    for name, function in vars(test_kernels).items():
-        marks = dict(mark.args for mark in getattr(function, "pytestmark", []) if mark.args)
-        if not any(marks.get("kernel") is examples for examples in shared):
-            continue
-        del marks["kernel"]
-        for values in itertools.product(*marks.values()):
-            parameters: dict[str, object] = {}
-            for argument, value in zip(marks, values, strict=True):
-                pairs = (
-                    [(argument, value)]
-                    if isinstance(argument, str)
-                    else [*zip(argument, value, strict=True)]
-                )
-                parameters.update(pairs)
-            contract.append((name, parameters))
-    return contract
+    return [
+        case
+        for function in vars(test_kernels).values()
+        for mark in getattr(function, "pytestmark", [])
+        if mark.args[0] == "kernel" and any(mark.args[1] is examples for examples in shared)
+        for case in cases(function, "kernel")
+    ]
+
+
+def solver_contract() -> list[tuple[str, dict[str, object]]]:
+    """Each test in test_solver_contract."""
+    return [
+        case
+        for name, function in vars(test_solver_contract).items()
+        if name.startswith("test_")
+        for case in cases(function, "name")
+    ]
 
 
 @pytest.mark.parametrize(("test", "parameters"), kernel_contract())
@@ -68,43 +84,48 @@ def test_contributed_kernel_keeps_the_contract(test, parameters, contributing, m
     function(new(0.7), **parameters)
 
 
-def test_the_contract_is_not_empty():
-    assert len(kernel_contract()) >= 20
+@pytest.mark.parametrize(("test", "parameters"), solver_contract())
+def test_contributed_solver_keeps_the_contract(test, parameters, contributing, monkeypatch):
+    def prices(m):
+        return np.geomspace(0.1, 10.0, m)
+
+    def hinge_weighted_ridge(Phi, y, C=1.0, **options):
+        n_columns = solvers.rows.as_rows(Phi).shape[1]
+        return contributing.hinge_weighted_ridge(Phi, y, C, prices=prices(n_columns), **options)
+
+    name = hinge_weighted_ridge.__name__
+    task = dataclasses.replace(
+        test_solver_contract.SVM,
+        capacity=lambda w: 0.5 * float(prices(w.size) @ w**2),
+        conjugate=lambda q, rounding: 0.5 * float(q**2 @ (1.0 / prices(q.size))),
+        # 1-strongly convex is what this test wants; ours is 0.1-strongly convex
+        has_unique_weights=False,
+    )
+    monkeypatch.setattr(solvers, name, hinge_weighted_ridge, raising=False)
+    monkeypatch.setitem(test_solver_contract.TASKS, name, task)
+    getattr(test_solver_contract, test)(name=name, **parameters)
 
 
-@pytest.fixture
-def problem():
-    """Features of which one column repeats another, labels with noise, and unequal costs."""
-    rng = np.random.default_rng(0)
-    Phi = rng.normal(size=(60, 5))
-    Phi[:, 4] = Phi[:, 0]
-    y = np.where(Phi[:, 0] + rng.normal(size=60) > 0.5, 1, -1)
-    return Phi, y, 10.0 ** rng.uniform(-2, 2, size=60)
-
-
-def test_contributed_solver_is_optimal(contributing, problem):
-    Phi, y, C = problem
-    solution = contributing.least_squares_ridge(Phi, y, C)
-    assert isinstance(solution, solvers.Solution)
-    oracle = Ridge(alpha=1.0).fit(Phi, y, sample_weight=C)
-    assert_allclose(solution.weights, oracle.coef_, atol=1e-9)
-    assert_allclose(solution.intercept, oracle.intercept_, atol=1e-9)
-    assert_allclose(y @ solution.multipliers, 0.0, atol=1e-9 * C.sum())
-    loss = 0.5 * C @ (y - oracle.predict(Phi)) ** 2
-    assert_allclose(solution.primal_value, 0.5 * oracle.coef_ @ oracle.coef_ + loss, rtol=1e-9)
-    assert abs(solution.gap) < 1e-9
+def test_contributed_solver_refuses_a_price_of_nothing(contributing):
+    with pytest.raises(ValueError, match="prices must be positive"):
+        contributing.hinge_weighted_ridge([[1.0, 2.0]], [1], prices=[1.0, -1.0])
 
 
 def test_contributed_learner_takes_weights_as_repetition(contributing):
     X, y = datasets.make_ripley(80, random_state=0)
-    learn = functools.partial(contributing.learn_least_squares, kernel=kernels.Gaussian(2.0))
-    machine = learn(X, 2 * y - 1, n_vectors=8)
+    learn = functools.partial(contributing.learn_reweighted, kernel=kernels.Gaussian(2.0))
+    machine = learn(X, 2 * y - 1, n_candidates=20)
     assert isinstance(machine, kernelet.KernelMachine)
-    assert machine.vectors.shape == (8, 2)
+    assert 1 <= len(machine.vectors) < 20
     # The same rows in another order, each twice at half the cost
     order = np.random.default_rng(0).permutation(np.repeat(np.arange(80), 2))
-    again = learn(X[order], 2 * y[order] - 1, n_vectors=8, C=0.5)
+    again = learn(X[order], 2 * y[order] - 1, n_candidates=20, C=0.5)
     assert_allclose(again.decision_function(X), machine.decision_function(X), rtol=1e-9)
+
+
+def test_the_contracts_are_not_empty():
+    assert len(kernel_contract()) >= 20
+    assert len(solver_contract()) >= 40
 
 
 def test_contributing_example_prints_what_it_shows():
