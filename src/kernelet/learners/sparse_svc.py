@@ -26,6 +26,9 @@ from kernelet.subspace import seed_vectors
 
 # The inner solves need not be finer than the search over Z can tell.
 _INNER_SHARE = 1e-2
+# Seeding silences a warning for a moment. The filters of warnings belong to the whole process: two
+# threads at it at once would leave them changed.
+_SEEDING = Lock()
 
 
 def learn_sparse_svm(
@@ -247,7 +250,7 @@ class SparseSVC(KernelClassifier):
                     interrupted.set()
 
             try:
-                map_in_threads(search, range(len(columns)), self.n_jobs or 1)
+                map_in_threads(search, range(len(columns)), self.n_jobs or 1, interrupted.set)
             except KeyboardInterrupt:
                 if not ends:
                     raise
@@ -351,7 +354,8 @@ class SparseSVC(KernelClassifier):
     ) -> Descent:
         vectors = start
         if vectors is None:
-            vectors = seed_vectors(data.X, budget, self.init, data.kernel, seed, data.weights)
+            with _SEEDING:
+                vectors = seed_vectors(data.X, budget, self.init, data.kernel, seed, data.weights)
         return learn_sparse_svm(
             data.X,
             Y,

@@ -12,7 +12,7 @@ from typing import TypeVar
 from threadpoolctl import ThreadpoolController
 
 # Multiplications in a matrix product above which a second thread pays.
-_WORTH_A_THREAD = 20_000_000
+_WORTH_A_THREAD = 200_000_000
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,8 +32,17 @@ def one_thread_if_small(n_products: int) -> AbstractContextManager[object]:
     return limit
 
 
-def map_in_threads(function: Callable[[T], R], items: Sequence[T], n_jobs: int) -> list[R]:
-    """[function(item) for item in items] on n_jobs threads (-1: all cores), BLAS on one each."""
+def map_in_threads(
+    function: Callable[[T], R],
+    items: Sequence[T],
+    n_jobs: int,
+    on_interrupt: Callable[[], None] | None = None,
+) -> list[R]:
+    """[function(item) for item in items] on n_jobs threads (-1: all cores), BLAS on one each.
+
+    Ctrl-C reaches the thread that waits: ``on_interrupt`` may then tell the others to make haste,
+    before they are waited for.
+    """
     n_threads = min(len(items), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
     if n_threads <= 1:
         return [function(item) for item in items]
@@ -41,4 +50,9 @@ def map_in_threads(function: Callable[[T], R], items: Sequence[T], n_jobs: int) 
         blas_threads().limit(limits=1, user_api="blas"),
         ThreadPoolExecutor(n_threads) as executor,
     ):
-        return list(executor.map(function, items))
+        try:
+            return list(executor.map(function, items))
+        except KeyboardInterrupt:
+            if on_interrupt is not None:
+                on_interrupt()
+            raise
