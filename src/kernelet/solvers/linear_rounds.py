@@ -32,6 +32,9 @@ _RARE = 100
 _GUESS_TOL = 1e-2
 _MAX_ROUNDS = 80
 
+# A solution to start from, its Phi'Ya, and its value where it is that of a sample of the rows.
+_Start = tuple[Solution, FloatArray, float | None]
+
 
 def solve_linear_programs(
     rows: Rows,
@@ -61,16 +64,17 @@ def _play(
     n, m = rows.shape
     _judge(rows, states)
     pending = [state for state in states if not state.is_done]
-    starts: list[tuple[Solution, FloatArray]] = []
     if warm_start is not None:
-        chosen = [not state.is_done for state in states]
-        starts = _pulled(rows, pending, list(compress(warm_start, chosen)))
+        nearby = list(compress(warm_start, [not state.is_done for state in states]))
+        starts = _pulled(rows, pending, nearby)
     elif n > max(_FEW_ROWS, _THINNING * min((s.rows_per_column for s in pending), default=0) * m):
         starts = map_in_threads(lambda state: _guess(rows, state), pending, n_jobs)
+    else:
+        starts = []
     if starts:
-        scores = rows.scores(np.stack([start.weights for start, _ in starts], axis=1))
-        for j, (state, start) in enumerate(zip(pending, starts, strict=True)):
-            state.begin_near(start[0], scores[:, j], start[1])
+        scores = rows.scores(np.stack([start.weights for start, *_ in starts], axis=1))
+        for j, (state, (start, pull, value)) in enumerate(zip(pending, starts, strict=True)):
+            state.begin_near(start.weights, start.intercept, scores[:, j], pull, value)
     for _ in range(_MAX_ROUNDS):
         if not pending:
             break
@@ -82,7 +86,7 @@ def _play(
 
 def _means(rows: Rows, states: Sequence[LinearState]) -> list[tuple[LinearState, FloatArray]]:
     """What stands for the rows inside the margin, for all problems from one product."""
-    weights = [state.inside_weights() for state in states]
+    weights = [state.rows.mean_weights() for state in states]
     ends = np.cumsum([len(group) for group in weights])
     stacked = [weight for group in weights for weight in group]
     sums = (
@@ -104,7 +108,7 @@ def _judge(rows: Rows, states: Sequence[LinearState]) -> None:
 
 def _pulled(
     rows: Rows, states: Sequence[LinearState], solutions: Sequence[Solution]
-) -> list[tuple[Solution, FloatArray]]:
+) -> list[_Start]:
     """Solutions of nearby problems with their Phi'Ya; zeros where the rows are others."""
     n, m = rows.shape
     fitting = [solution.multipliers.size == n for solution in solutions]
@@ -115,10 +119,10 @@ def _pulled(
             for state, solution, fits in zip(states, solutions, fitting, strict=True)
         ]
         pulls = rows.weighted_sum(np.stack(weights, axis=1))
-    return [(solution, pulls[:, j]) for j, solution in enumerate(solutions)]
+    return [(solution, pulls[:, j], None) for j, solution in enumerate(solutions)]
 
 
-def _guess(rows: Rows, state: LinearState) -> tuple[Solution, FloatArray]:
+def _guess(rows: Rows, state: LinearState) -> _Start:
     """The solution over evenly spaced rows of each class, whose costs stand for all of it."""
     y, C = state.y, state.C
     index, costs = [], []
@@ -142,4 +146,4 @@ def _guess(rows: Rows, state: LinearState) -> tuple[Solution, FloatArray]:
     _play(sample, [thin], None, n_jobs=1)
     answer = thin.solution()
     state.n_iter += answer.n_iter
-    return answer, thin.best_pull
+    return answer, thin.best_pull, answer.primal_value

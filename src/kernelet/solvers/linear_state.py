@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.capacity import Capacity, lower_bound
-from kernelet.solvers.chosen_rows import ROUNDING, ChosenRows
-from kernelet.solvers.linear_small import NOISE, UNIT, Answer, SmallProblem
+from kernelet.solvers.capacity import Capacity
+from kernelet.solvers.chosen_rows import ChosenRows
+from kernelet.solvers.linear_proof import prove
+from kernelet.solvers.linear_small import Answer, SmallProblem
 from kernelet.solvers.rows import Rows
 from kernelet.solvers.solution import FloatArray, Solution, Status
 
@@ -153,30 +153,24 @@ class LinearState:
 
     def judge(self, scores: FloatArray, pull: FloatArray) -> None:
         """Values of both problems over all rows for the current answer; pull is Phi'Ya."""
-        C, a = self.C, self.answer.multipliers
-        b = hinge_bias(scores, self.y, C)
-        margins = self.y * (scores + b)
-        factor = self._tightening(margins) if self.at_vertex else 1.0
-        w, b, margins = factor * self.answer.weights, factor * b, factor * margins
-        self.answer = replace(self.answer, weights=w, intercept=b)
-        value = self.capacity.value(w) + float(C @ np.maximum(0.0, 1.0 - margins))
-        total = float(a.sum())
-        noise = self.noise * total
-        shrink, lower = lower_bound(
-            self.capacity, w, pull, noise, total, aim=(1.0 - self.tol) * value
+        solution, margins = prove(
+            self.y,
+            self.C,
+            self.capacity,
+            self.answer,
+            scores,
+            pull,
+            self.noise,
+            tol=self.tol,
+            is_vertex=self.at_vertex,
         )
         self.n_rounds += 1
-        solution = Solution(
-            weights=w,
-            intercept=b,
-            multipliers=a if shrink > 1.0 - ROUNDING else shrink * a,
-            primal_value=value,
-            dual_value=lower,
-            n_iter=self.n_iter,
-            n_rounds=self.n_rounds,
-            working_set=self.rows.index,
-            unit=UNIT,
+        solution = replace(
+            solution, n_iter=self.n_iter, n_rounds=self.n_rounds, working_set=self.rows.index
         )
+        w, b, value = solution.weights, solution.intercept, solution.primal_value
+        total = float(self.answer.multipliers.sum())
+        self.answer = replace(self.answer, weights=w, intercept=b)
         is_better = self.best is None or solution.gap < self.best.gap
         if is_better:
             self.best, self.best_pull, self.best_margins = solution, pull, margins
@@ -187,25 +181,13 @@ class LinearState:
         if value < self.lowest:
             self.lowest, self.start = value, (w, b)
         self.expected = total
-        known = np.maximum(0.0, np.abs(pull) - noise)
+        known = np.maximum(0.0, np.abs(pull) - self.noise * total)
         missed = self.rows.missed(margins)
         joining = self.capacity.violated(known) & ~self.columns
         if self.at_vertex:
             self._after_vertex(solution, missed, joining)
         else:
             self._after_interior(solution, margins if is_better else None, missed, joining)
-
-    def _tightening(self, margins: FloatArray) -> float:
-        """The factor that lifts rows on the margin over it, where rounding left them below."""
-        short = 1.0 - margins
-        slight = np.abs(short) < ROUNDING
-        if not slight.any():
-            return 1.0
-        factor = 1.0 + 2.0 * max(0.0, float(short[slight].max())) + NOISE
-        size = self.capacity.value(self.answer.weights)
-        before = size + float(self.C @ np.maximum(0.0, short))
-        after = factor * size + float(self.C @ np.maximum(0.0, 1.0 - factor * margins))
-        return factor if after <= (1.0 + NOISE) * before else 1.0
 
     # -- what comes next
 
