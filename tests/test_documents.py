@@ -106,6 +106,22 @@ def test_contributed_solver_keeps_the_contract(test, parameters, contributing, m
     getattr(test_solver_contract, test)(name=name, **parameters)
 
 
+def test_contributed_rows_answer_as_the_scaled_array(contributing):
+    rng = np.random.default_rng(0)
+    Phi, scale = rng.normal(size=(7, 3)), np.array([0.5, 1.0, 3.0])
+    array = solvers.ArrayRows(Phi * scale)
+    rows = contributing.ScaledColumns(solvers.ArrayRows(Phi), scale)
+    assert isinstance(rows, solvers.Rows)
+    assert rows.shape == array.shape
+    assert_allclose(rows.take_all(), array.take_all())
+    assert_allclose(rows.take(np.array([4, 1])), array.take(np.array([4, 1])))
+    assert_allclose(rows.weighted_gram(Phi[:, 0]), array.weighted_gram(Phi[:, 0]))
+    for columns in ((), (2,)):
+        weights, row_weights = rng.normal(size=(3, *columns)), rng.normal(size=(7, *columns))
+        assert_allclose(rows.scores(weights), array.scores(weights))
+        assert_allclose(rows.weighted_sum(row_weights), array.weighted_sum(row_weights))
+
+
 def test_contributed_solver_refuses_a_price_of_nothing(contributing):
     with pytest.raises(ValueError, match="prices must be positive"):
         contributing.hinge_weighted_ridge([[1.0, 2.0]], [1], prices=[1.0, -1.0])
