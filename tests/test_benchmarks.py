@@ -410,8 +410,10 @@ def test_methods_to_come_say_so() -> None:
     assert "not part of this library" in str(method.why_unavailable())
     with pytest.raises(RuntimeError, match="sgma"):
         method.measure(banana_split(), {}, 0)
-    with pytest.raises(KeyError, match="No method 'svm'; there are: 1nn"):
-        methods.get("svm")
+    # neither an id, nor a module whose method has another id, nor one without a method
+    for wrong in ("svm", "nearest_neighbour", "base"):
+        with pytest.raises(KeyError, match=f"No method '{wrong}'; there are: 1nn"):
+            methods.get(wrong)
 
 
 @pytest.mark.parametrize("name", methods.names())

@@ -27,7 +27,7 @@ def get(name: str) -> Method:
     """Return a method by its id; no other method's module is imported."""
     # a file of its own takes the place of the planned entry
     method = _method_of(_MODULES.get(name, name)) or _planned().get(name)
-    if method is None:
+    if method is None or method.name != name:
         raise KeyError(f"No method {name!r}; there are: {', '.join(names())}.")
     return method
 
