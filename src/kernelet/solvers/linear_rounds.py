@@ -21,7 +21,7 @@ import numpy as np
 
 from kernelet.solvers.capacity import Capacity
 from kernelet.solvers.linear_state import LinearState
-from kernelet.solvers.parallel import map_in_threads
+from kernelet.solvers.parallel import map_in_threads, one_thread_if_small
 from kernelet.solvers.rows import ArrayRows, Rows
 from kernelet.solvers.solution import FloatArray, Solution
 
@@ -31,6 +31,8 @@ _FEW_ROWS = 1500
 _RARE = 100
 _GUESS_TOL = 1e-2
 _MAX_ROUNDS = 80
+# Multiplications that take as long as one in a product with few vectors, which reads Phi once.
+_MEMORY_BOUND = 10
 
 # A solution to start from, its Phi'Ya, and its value where it is that of a sample of the rows.
 _Start = tuple[Solution, FloatArray, float | None]
@@ -89,9 +91,11 @@ def _means(rows: Rows, states: Sequence[LinearState]) -> list[tuple[LinearState,
     weights = [state.rows.mean_weights() for state in states]
     ends = np.cumsum([len(group) for group in weights])
     stacked = [weight for group in weights for weight in group]
-    sums = (
-        rows.weighted_sum(np.stack(stacked, axis=1)).T if stacked else np.empty((0, rows.shape[1]))
-    )
+    if stacked:
+        with one_thread_if_small(_MEMORY_BOUND * rows.shape[0] * rows.shape[1] * len(stacked)):
+            sums = rows.weighted_sum(np.stack(stacked, axis=1)).T
+    else:
+        sums = np.empty((0, rows.shape[1]))
     return list(zip(states, np.split(sums, ends[:-1]), strict=True))
 
 
@@ -100,8 +104,9 @@ def _judge(rows: Rows, states: Sequence[LinearState]) -> None:
     if not states:
         return
     answers = [state.answer for state in states]
-    scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
-    pulls = rows.weighted_sum(np.stack([s.y * s.answer.multipliers for s in states], axis=1))
+    with one_thread_if_small(_MEMORY_BOUND * rows.shape[0] * rows.shape[1] * len(states)):
+        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
+        pulls = rows.weighted_sum(np.stack([s.y * s.answer.multipliers for s in states], axis=1))
     for j, state in enumerate(states):
         state.judge(scores[:, j], pulls[:, j])
 

@@ -9,6 +9,7 @@ import numpy as np
 from kernelet.solvers.capacity import Capacity, variables_of
 from kernelet.solvers.crossover import BoolArray, nearest_vertex
 from kernelet.solvers.interior_point import interior_point
+from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.solvers.solution import FloatArray
 
 # A gap is relative to the value however small that is.
@@ -88,7 +89,10 @@ class SmallProblem:
         n_iter = 0
         for point, limit in starts:
             # a start that was not near can send it beyond all numbers; it returns the best it met
-            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            with (
+                one_thread_if_small(A.size * A.shape[1]),
+                np.errstate(over="ignore", divide="ignore", invalid="ignore"),
+            ):
                 end = interior_point(
                     A,
                     np.zeros(A.shape[1]),
@@ -109,9 +113,13 @@ class SmallProblem:
         """An optimal vertex, from a point near it; None where none is found."""
         v, a = self._inner(nearby.weights, nearby.intercept), nearby.multipliers
         extra, multipliers = self.capacity.point(v, a @ self.A)
-        vertex = nearest_vertex(
-            self.capacity.program(self.A, self.u), np.append(a, extra), multipliers, pivots=pivots
-        )
+        with one_thread_if_small(v.size**3):
+            vertex = nearest_vertex(
+                self.capacity.program(self.A, self.u),
+                np.append(a, extra),
+                multipliers,
+                pivots=pivots,
+            )
         if vertex is None:
             return None
         return self._outer(variables_of(vertex, v.size - 1), vertex.x[: a.size])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh
+from scipy.linalg.lapack import dpotrs
 
 from kernelet.solvers.solution import FloatArray
 
@@ -55,6 +56,7 @@ class NewtonSystem:
             root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * size
             scaled = A * np.sqrt(theta)[:, None]
             self.upper = np.linalg.qr(np.vstack([scaled, root]), mode="r")
+        self.upper = np.asfortranarray(self.upper)
 
     @property
     def is_regular(self) -> bool:
@@ -73,8 +75,6 @@ class NewtonSystem:
         return dv, da
 
     def _eliminate(self, r: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
-        half = solve_triangular(
-            self.upper, r + (self.theta * rho) @ self.A, trans="T", check_finite=False
-        )
-        dv = solve_triangular(self.upper, half, check_finite=False)
+        # LAPACK itself: the checks around it cost as much as the solution of a small system
+        dv, _ = dpotrs(self.upper, r + (self.theta * rho) @ self.A)
         return dv, self.theta * (rho - self.A @ dv)
