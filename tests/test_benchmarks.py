@@ -325,8 +325,9 @@ def test_method(name: str) -> None:
     assert_allclose(1e-6 * figures["predict_us"] * len(split.y_test), figures["predict_seconds"])
     if method.budgeted:
         assert not figures["kernel_evaluations"] > 10
-    again = method.measure(split, typical(method, split.X_train), seed=0)
-    assert again["error"] == figures["error"]
+    if method.repeatable:
+        again = method.measure(split, typical(method, split.X_train), seed=0)
+        assert again["error"] == figures["error"]
 
 
 def test_support_vectors_are_counted_in_sum_and_distinct() -> None:

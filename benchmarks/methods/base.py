@@ -68,6 +68,8 @@ class Method(ABC):
         More training rows than this take hours; it is then left out, with a word, unless asked for.
     two_classes_only : bool
         It knows no more than two classes.
+    repeatable : bool
+        The same seed gives the same model; not so where a search is limited by the clock.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Method(ABC):
     tuned_as: str = field(default="", kw_only=True)
     max_rows: int | None = field(default=None, kw_only=True)
     two_classes_only: bool = field(default=False, kw_only=True)
+    repeatable: bool = field(default=True, kw_only=True)
 
     def why_unavailable(self) -> str | None:
         """Return why it cannot run here, or None."""

@@ -50,4 +50,5 @@ METHOD = Classifier(
     budgeted=True,
     max_rows=5000,
     two_classes_only=True,
+    repeatable=False,
 )
