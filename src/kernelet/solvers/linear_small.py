@@ -18,7 +18,7 @@ UNIT = float(np.finfo(np.float64).tiny)
 NOISE = 8.0 * float(np.finfo(np.float64).eps)
 # Complementary products at a warm start, in shares of what its gap gives each of them, and the
 # iterations after which it was not so near after all.
-_WARM_PRODUCTS = 30.0
+_WARM_PRODUCTS = 10.0
 _WARM_ITERATIONS = 30
 # The same at a cold start, in shares of the mean cost.
 _COLD_PRODUCTS = 2.0

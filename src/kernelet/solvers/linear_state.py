@@ -16,7 +16,7 @@ from kernelet.solvers.solution import FloatArray, Solution, Status
 
 # Gap from which vertices are tried, the one from which pivots are made to find them, and the most
 # vertices.
-_NEAR = 1e-5
+_NEAR = 1e-6
 _NEAREST = 1e-7
 _MOST_VERTICES = 10
 # Gap of the first rounds after a guess.
@@ -33,6 +33,8 @@ _SHELL = 0.1
 # Weights below this share of the largest are taken for zero, far from the optimum and near to it.
 _SLIGHT = 1e-2
 _SLIGHTEST = 1e-6
+# How much more than the optimum a warm start is taken to be.
+_WARM_EXCESS = 0.02
 # Rows for each column that keep a guess from fitting whatever labels they have, and the share of
 # them that does where w = 0 is not far from the optimum.
 _ROWS_PER_COLUMN = 8
@@ -90,7 +92,7 @@ class LinearState:
         """
         margins = self.y * (scores + b)
         here = self.capacity.value(w) + float(self.C @ np.maximum(0.0, 1.0 - margins))
-        excess = 0.02 if not value else max(0.0, here / value - 1.0)
+        excess = _WARM_EXCESS if not value else max(0.0, here / value - 1.0)
         self.start, self.lowest = (w, b), here
         # the optimum lies between the value of a sample and that of its solution
         self.expected = here / (1.0 + 0.5 * excess)
@@ -225,7 +227,9 @@ class LinearState:
             self.columns |= joining
             if 2 * np.count_nonzero(self.columns) >= self.m:
                 self.columns[:] = True
-            self.tolerance = max(floor, min(_FIRST, 0.01 * self.best.gap))
+            # with the right rows and columns there is no reason to stop on the way
+            step = 1e-5 if is_complete and self.best.gap < _FIRST else 0.01
+            self.tolerance = max(floor, min(_FIRST, step * self.best.gap))
 
     def _go_to_vertices(self) -> None:
         self.kept = (self.rows.copy(), self.columns.copy())
