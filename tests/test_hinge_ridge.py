@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
+from benchmarks.speed import __main__ as speed_table
+from benchmarks.speed import hinge_ridge as speed
 from kernelet._accelerate import hinge_ridge as compiled
 from kernelet.kernels import Gaussian
 from kernelet.solvers import Solution, Status, hinge_ridge, hinge_ridge_many
@@ -519,3 +521,31 @@ def test_gradient_against_naive_derivatives_of_the_kernel():
     naive += kernel_pullback(kernel, Z, Z, np.outer(beta, beta))
     _, gradient = marginal(kernel, X, y, Z, 5.0)
     assert_allclose(gradient, naive, atol=1e-8 * np.abs(naive).max())
+
+
+# --------------------------------------------------------------------------- speed, in small
+
+
+def test_speed_figures_can_be_measured(capsys, monkeypatch, tmp_path):
+    # sizes at which times mean nothing: that the comparisons are of equal answers is what counts
+    figures = [
+        speed.against_libsvm("small", speed.linear_problem(80, 3, 1.0), 0.0, 1),
+        speed.against_liblinear("small", speed.kernel_problem(300, 5, 1.0, 0.7), 1),
+        *speed.warm_against_cold(n=400, m=10),
+    ]
+    assert figures[0]["holds"]
+    assert all(figure["milliseconds"] > 0 for figure in figures)
+    monkeypatch.setattr(speed, "rows", lambda: [*figures, speed.told("compiling", 1.0)])
+    file = tmp_path / "speed.csv"
+    monkeypatch.setattr(sys, "argv", ["speed", "hinge_ridge", "--csv", str(file)])
+    missed = sum(not figure["holds"] for figure in figures)
+    assert speed_table.main() == (1 if missed else 0)
+    assert f"5 figures, {missed} outside" in capsys.readouterr().out
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 6
+
+
+def test_speed_table_knows_its_names(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["speed", "no_such_figures"])
+    with pytest.raises(SystemExit):
+        speed_table.main()
+    assert "no_such_figures; there are import_time" in capsys.readouterr().err

@@ -1,7 +1,8 @@
 """All speed figures: ratios measured in one run, beside the limit that each must keep.
 
 `python -m benchmarks.speed [NAME ...] [--csv FILE]`; without names, everything but the long ones
-(`direct_method`, `direct_scaling`), which are named to be run.
+(`direct_method`, `direct_scaling`), which are named to be run. The exit code says whether all
+limits hold.
 """
 
 from __future__ import annotations
@@ -16,30 +17,51 @@ from pathlib import Path
 QUICK = ("import_time", "prediction", "hinge_ridge", "squared_hinge", "hinge_lasso")
 LONG = ("direct_method", "direct_scaling")
 COLUMNS = ("group", "what", "ratio", "limit", "holds", "milliseconds", "other_milliseconds")
+HEADER = f"{'ratio':>9}  {'limit':8}{'':7} {'ours':>11} {'other':>11}  what"
+
+
+def warn_if_busy() -> None:
+    """Say so when other programs compete for the processors: best of several is not enough then."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if load > 0.5:
+        print(
+            f"the machine is busy (load {load:.1f} on {os.cpu_count()} processors): ratios are "
+            "noisy, and those of programs with several threads worse than they are",
+            file=sys.stderr,
+        )
+
+
+def text(row: dict[str, object]) -> str:
+    """A line of the table; times are left out where a script does not tell them."""
+    times = [row.get(key) for key in ("milliseconds", "other_milliseconds")]
+    ours, other = (f"{time:8.2f} ms" if time is not None else "" for time in times)
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.3g}"
+    verdict = "" if not row["limit"] else "ok" if row["holds"] else "MISSED"
+    return f"{ratio:>9}  {row['limit']!s:8}{verdict:7} {ours:>11} {other:>11}  {row['what']}"
 
 
 def main() -> int:
-    """Print a table; the exit code says whether all limits hold."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=(*QUICK, *LONG, []), metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*QUICK, *LONG)))
     parser.add_argument("--csv", type=Path, help="write the table to this file as well")
     arguments = parser.parse_args()
-    busy = os.getloadavg()[0]
-    if busy > 0.5:
-        print(f"the machine is busy (load {busy:.1f}): ratios will be noisy", file=sys.stderr)
+    unknown = sorted({*arguments.names} - {*QUICK, *LONG})
+    if unknown:
+        parser.error(f"no such figures: {', '.join(unknown)}; there are {', '.join(QUICK + LONG)}")
+    warn_if_busy()
     table: list[dict[str, object]] = []
     for name in arguments.names or QUICK:
+        print(f"\n{name}\n{HEADER}", flush=True)
         for row in importlib.import_module(f"benchmarks.speed.{name}").rows():
             table.append({"group": name, **row})
-            mark = "ok" if row["holds"] else "MISSED"
-            print(f"{name:15s} {row['ratio']:9.2f}  {row['limit']!s:9s} {mark:6s} {row['what']}")
+            print(text(row), flush=True)
     if arguments.csv:
-        with arguments.csv.open("w", newline="") as file:
+        with arguments.csv.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
             writer.writeheader()
             writer.writerows(table)
     missed = sum(not row["holds"] for row in table)
-    print(f"{len(table)} figures, {missed} outside their limit")
+    print(f"\n{len(table)} figures, {missed} outside their limit")
     return 1 if missed else 0
 
 

@@ -181,7 +181,7 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
         # one class only: w = 0 and a bias on its side cost nothing
         return Subsolution(np.zeros(m), float(problem.y[0]), np.zeros(n), 0.0, 0.0, 0)
     # features are taken from their mean, so that data far from the origin keep their digits
-    centre = problem.Phi.mean(axis=0)
+    centre = np.full(n, 1.0 / n) @ problem.Phi
     A = np.empty((n, m + 1))
     np.subtract(problem.Phi, centre, out=A[:, :m])
     A[:, m] = 1.0

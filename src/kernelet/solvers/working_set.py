@@ -215,11 +215,13 @@ class _Problem:
     @property
     def has_replaced_rows(self) -> bool:
         """Whether a row with a cost is outside of the working set."""
-        return bool(np.any(self.sides[self.C > 0]))
+        return bool(np.any((self.sides != 0) & (self.C > 0)))
 
     def release_imbalance(self) -> None:
         """Take rows back that the working set could hardly balance: the bias would run away."""
         inside = self.sides > 0
+        if not inside.any():
+            return
         balance = float((self.C * self.y)[inside].sum())
         others = (self.sides == 0) & (self.y != np.sign(balance))
         if abs(balance) > 0.5 * float(self.C[others].sum()):
