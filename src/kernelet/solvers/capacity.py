@@ -215,4 +215,5 @@ def lower_bound(
 
 def variables_of(vertex: Vertex, k: int) -> FloatArray:
     """v = (w, b) from the multipliers of the program; k is the number of weights."""
-    return -np.append(vertex.multipliers[:k], vertex.multipliers[-1])
+    # from 0 rather than by negation, which makes zeros of -0
+    return 0.0 - np.append(vertex.multipliers[:k], vertex.multipliers[-1])

@@ -18,7 +18,7 @@ from kernelet.solvers.solution import FloatArray
 
 # A vertex counts as optimal when it misses bounds and signs by no more than this.
 _ROUNDING = 1e-9
-# Rounding errors of a vertex, relative to its largest variable.
+# Rounding errors of a vertex, relative to its largest variable or multiplier.
 _SLIGHT = 1e-13
 # Variables below this share of their unit are solved again in a smaller one, so many times.
 _SMALL = 1e-3
@@ -137,11 +137,13 @@ def _at(program: LinearProgram, basis: _Basis) -> Vertex | None:
         return None
     if not (np.isfinite(x).all() and np.isfinite(multipliers).all()):
         return None
-    # a degenerate variable is at its bound but for rounding
+    # variables and multipliers of a degenerate vertex are at their bounds but for rounding
     slight = _SLIGHT * float(np.max(np.abs(x), initial=0.0))
     x[np.abs(x) <= slight] = 0.0
     at_bound = np.abs(x - program.bound) <= _SLIGHT * program.bound
     x[at_bound] = program.bound[at_bound]
+    largest = float(np.max(np.abs(multipliers), initial=0.0))
+    multipliers[np.abs(multipliers) <= _SLIGHT * largest] = 0.0
     return Vertex(x, multipliers)
 
 

@@ -62,7 +62,7 @@ class LinearState:
         self.tolerance = self.tol if self.is_guess else max(self.tol, 0.1 * _NEAR)
         self.near = _NEAR
         self.nearest = min(_NEAREST, self.tol)
-        self.at_vertex = False
+        self.at_vertex = self.is_rounding = False
         self.is_done = self.at_limit = self.is_stuck = False
         self.n_iter = self.n_rounds = self.n_vertices = 0
         self.start: tuple[FloatArray, float] | None = None
@@ -127,6 +127,8 @@ class LinearState:
 
     def solve(self, rows: Rows, means: FloatArray) -> None:
         """Solve on the rows and columns of the moment; means stand for the rows inside."""
+        if self.is_rounding:
+            return
         index = self.rows.index
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
         problem = SmallProblem(
@@ -141,7 +143,8 @@ class LinearState:
                 self.rows.gathered(self.answer.multipliers),
             )
             found = problem.vertex(nearby, pivots=self.near <= self.nearest)
-            self.n_vertices = _MOST_VERTICES if found is None else self.n_vertices + 1
+            self.is_stuck = found is None
+            self.n_vertices += 1
             answer = nearby if found is None else found
         else:
             start = self.start and (self.start[0][self.columns], self.start[1])
@@ -252,14 +255,22 @@ class LinearState:
     ) -> None:
         """Take the vertex if it proves itself; otherwise the next one, or back to the interior."""
         assert self.best is not None
-        if solution.gap <= self.tol:
+        if self.is_rounding:
+            self.best = solution if solution.gap <= max(self.tol, self.best.gap) else self.best
+            self.is_done = True
+        elif solution.gap <= self.tol and not self.is_stuck:
             # exact zeros count for more than the last digits of the gap
             self.best, self.is_done = solution, True
-        elif self.n_vertices < _MOST_VERTICES and (missed.any() or joining.any()):
+        elif (missed.any() or joining.any()) and not (
+            self.is_stuck or self.n_vertices >= _MOST_VERTICES
+        ):
             self.rows.add(missed, 10 * self.m)
             self.columns |= joining
         elif self.near <= self.nearest:
-            self.is_done = True
+            # without a vertex, zeros that the multipliers prove
+            w = self.capacity.rounded(self.best.weights, self.best_pull)
+            self.answer = Answer(w, self.best.intercept, self.best.multipliers)
+            self.is_rounding = True
         else:
             # no vertex in reach: a point nearer to it, by the interior point
             self.near = max(self.nearest, 0.01 * min(self.near, self.best.gap))

@@ -166,6 +166,7 @@ class _Search:
                 if self.fineness <= _FINEST:
                     break
                 self.fineness = max(_FINEST, _FINER * self.fineness)
+                below, above, width = None, None, np.inf
         status = Status.OPTIMAL
         if self.best.gap > self.tol:
             is_slow = last is not None and last.status is Status.ITERATION_LIMIT
