@@ -126,9 +126,10 @@ def _play_round(
     n, m = rows.shape
     for problem in problems:
         problem.release_imbalance()
-    replaced = [problem for problem in problems if problem.has_replaced_rows]
+    # all rows in every working set, solved to the end: nothing to add, and nothing to prove
+    is_last = not any(problem.has_replaced_rows or problem.is_rough for problem in problems)
     linear = np.zeros((m + 1, len(problems)))
-    if replaced:
+    if not is_last:
         pulls = np.stack([problem.pull() for problem in problems], axis=1)
         linear[:m] = rows.weighted_sum(pulls)
         linear[m] = pulls.sum(axis=0)
@@ -138,7 +139,7 @@ def _play_round(
         n_jobs,
     )
     scores = np.zeros((n, len(problems)))
-    if replaced:
+    if not is_last:
         scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
     for j, problem in enumerate(problems):
         problem.record(answers[j], scores[:, j], m)
@@ -213,6 +214,11 @@ class _Problem:
         return np.flatnonzero(self.sides == 0)
 
     @property
+    def is_rough(self) -> bool:
+        """Whether this round is solved to less than the tolerance asked for."""
+        return self.tolerance > self.tol
+
+    @property
     def has_replaced_rows(self) -> bool:
         """Whether a row with a cost is outside of the working set."""
         return bool(np.any((self.sides != 0) & (self.C > 0)))
@@ -267,7 +273,7 @@ class _Problem:
             self.best = solution
         violated = missed > 0.0
         # without violated rows the gap is the subsolver's own: only a tighter round could help
-        exhausted = not violated.any() and self.tolerance <= self.tol
+        exhausted = not violated.any() and not self.is_rough
         if solution.gap <= self.tol or exhausted:
             self.is_done = True
             return
