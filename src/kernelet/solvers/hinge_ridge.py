@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from kernelet._accelerate import accelerated
 from kernelet.solvers.bias import hinge_bias
+from kernelet.solvers.hinge_ridge_rounds import solve_on_working_sets
 from kernelet.solvers.interior_point import interior_point
 from kernelet.solvers.problem import checked_costs, checked_labels, checked_tolerance
 from kernelet.solvers.regularizers import Ridge
 from kernelet.solvers.rows import Rows, as_rows
 from kernelet.solvers.solution import FloatArray, Solution
-from kernelet.solvers.working_set import Subproblem, Subsolution, solve_on_working_sets
+from kernelet.solvers.working_set import Subproblem, Subsolution
 
 # Above so many numbers in the working set BLAS on several threads beats one compiled loop.
 _LARGE = 1_000_000

@@ -10,37 +10,24 @@ with all rows then gives the exact gap,
 
 and the rows with the largest share in the last sum join the working set. Only rows whose
 replacement is exact at the current point leave it, so the lower bound rises and the rounds end.
-
-Many problems over the same rows go through the rounds together: one product serves them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.solvers.parallel import map_in_threads
-from kernelet.solvers.rows import ArrayRows, Rows
+from kernelet.solvers.rows import Rows
 from kernelet.solvers.solution import FloatArray, Solution, Status
 
-# Half-width, in units of the margin, of the band around 1 kept from a nearby solution, and from a
-# sample of the rows.
+# Half-width, in units of the margin, of the band around 1 that rows do not leave.
 WARM_BAND = 0.15
-_COLD_BAND = 0.5
-# Below so many rows, or so many products in a Newton system, one round over all rows is quicker.
-_FEW_ROWS = 2500
-_FEW_PRODUCTS = 4_000_000
-_SO_FEW_PRODUCTS = 200_000
-_MAX_ROUNDS = 60
+# A round that is not the last is solved to this, or to a hundredth of the gap.
+GUESS_TOL = 1e-3
 # Rounds without a smaller gap after which all rows join.
 _PATIENCE = 4
-# A cold start solves every fourth row first, but no fewer than this many of a class.
-_THINNING = 4
-_RARE = 100
-_GUESS_TOL = 1e-3
 # At least so many rows may join in a round; the worst come first.
 _MOST_ADDED = 500
 _FEWEST_OF_A_CLASS = 5
@@ -75,78 +62,8 @@ class Subsolution:
     at_limit: bool = False
 
 
-Subsolver = Callable[[Subproblem, float], Subsolution]
-Start = tuple[FloatArray, float]
-
-
-def solve_on_working_sets(
-    rows: Rows,
-    labels: Sequence[FloatArray],
-    costs: Sequence[FloatArray],
-    subsolver: Subsolver,
-    *,
-    tol: float,
-    starts: Sequence[Start] | None = None,
-    n_jobs: int = 1,
-    unit: float = 1.0,
-) -> list[Solution]:
-    """One hinge problem for each label vector over the same rows.
-
-    ``starts`` are (w, b) of nearby problems; without them a sample of the rows gives the first
-    guess, and problems of few rows are solved at once. ``unit`` is that of the solutions.
-    """
-    n, m = rows.shape
-    problems = [_Problem(y, C, tol, unit) for y, C in zip(labels, costs, strict=True)]
-    if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS:
-        starts = None  # one solve over all rows costs less than choosing among them
-    is_guessed = starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS
-    if is_guessed:
-        starts = map_in_threads(lambda p: p.guess(rows, subsolver), problems, n_jobs)
-    band = _COLD_BAND if is_guessed else WARM_BAND
-    if starts is not None:
-        scores = rows.scores(np.stack([w for w, _ in starts], axis=1))
-        for j, problem in enumerate(problems):
-            problem.keep_near_margin(scores[:, j] + starts[j][1], band)
-            if is_guessed and problem.index.size < n // _THINNING:
-                # few rows after a guess: cheap to solve, and more are likely to join
-                problem.tolerance = max(tol, _GUESS_TOL)
-    active = problems
-    for _ in range(_MAX_ROUNDS):
-        _play_round(rows, active, subsolver, n_jobs)
-        active = [problem for problem in active if not problem.is_done]
-        if not active:
-            break
-    return [problem.solution() for problem in problems]
-
-
-def _play_round(
-    rows: Rows, problems: Sequence[_Problem], subsolver: Subsolver, n_jobs: int
-) -> None:
-    """Solve every problem on its working set; the products with all rows serve all of them."""
-    n, m = rows.shape
-    for problem in problems:
-        problem.release_imbalance()
-    # all rows in every working set, solved to the end: nothing to add, and nothing to prove
-    is_last = not any(problem.has_replaced_rows or problem.is_rough for problem in problems)
-    linear = np.zeros((m + 1, len(problems)))
-    if not is_last:
-        pulls = np.stack([problem.pull() for problem in problems], axis=1)
-        linear[:m] = rows.weighted_sum(pulls)
-        linear[m] = pulls.sum(axis=0)
-    answers = map_in_threads(
-        lambda j: subsolver(problems[j].subproblem(rows, linear[:, j]), problems[j].tolerance),
-        range(len(problems)),
-        n_jobs,
-    )
-    scores = np.zeros((n, len(problems)))
-    if not is_last:
-        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
-    for j, problem in enumerate(problems):
-        problem.record(answers[j], scores[:, j], m)
-
-
 @dataclass(eq=False)
-class _Problem:
+class WorkingSet:
     """One label vector: which rows are in its working set, and the best answer so far."""
 
     y: FloatArray
@@ -167,30 +84,6 @@ class _Problem:
         # rows without cost never matter
         self.sides = np.where(self.C > 0, 0, -1).astype(np.int8)
         self.tolerance = self.tol
-
-    def guess(self, rows: Rows, subsolver: Subsolver) -> Start:
-        """(w, b) from evenly spaced rows of each class, their costs standing for all of it.
-
-        The sample is solved in the same way, so guesses get better from level to level.
-        """
-        index, costs = [], []
-        for label in (-1.0, 1.0):
-            members = np.flatnonzero((self.y == label) & (self.C > 0))
-            size = min(members.size, max(_RARE, members.size // _THINNING))
-            chosen = members[np.linspace(0, members.size - 1, size).astype(np.intp)]
-            index.append(chosen)
-            costs.append(self.C[chosen] * (self.C[members].sum() / self.C[chosen].sum()))
-        chosen = np.concatenate(index)
-        (answer,) = solve_on_working_sets(
-            ArrayRows(rows.take(chosen)),
-            [self.y[chosen]],
-            [np.concatenate(costs)],
-            subsolver,
-            tol=_GUESS_TOL,
-            unit=self.unit,
-        )
-        self.n_iter += answer.n_iter
-        return answer.weights, answer.intercept
 
     def keep_near_margin(self, decisions: FloatArray, band: float) -> None:
         """Keep the rows of the working set whose margin is within band of 1."""
@@ -291,7 +184,7 @@ class _Problem:
         if np.count_nonzero(violated) > room:
             violated = missed >= np.partition(missed, -room)[-room]
         sides[violated] = 0
-        self.tolerance = max(self.tol, min(_GUESS_TOL, 0.01 * solution.gap))
+        self.tolerance = max(self.tol, min(GUESS_TOL, 0.01 * solution.gap))
 
     def solution(self) -> Solution:
         """The best answer, with what a person should know of how it ended."""
