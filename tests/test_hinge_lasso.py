@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
-from kernelet.solvers import Solution, Status
+from kernelet.solvers import ArrayRows, Solution, Status
 from kernelet.solvers.hinge_lasso import hinge_lasso, hinge_lasso_many
 
 
@@ -24,8 +24,8 @@ def kernel_problem(n, m, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
     y = np.where(np.sin(4 * X[:, 0]) * np.cos(4 * X[:, 1]) + 0.1 * rng.normal(size=n) > 0, 1.0, -1)
-    distance = ((X[:, None] - X[None, :m]) ** 2).sum(axis=2)
-    return np.exp(-4.0 * distance), y
+    square = (X**2).sum(axis=1)
+    return np.exp(-4.0 * (square[:, None] + square[:m] - 2.0 * X @ X[:m].T)), y
 
 
 def value_at(Phi, y, C, penalties, norm, w, b):
@@ -171,6 +171,13 @@ def test_degenerate_optima_end_in_a_vertex(seed):
     assert rank == full
     # any split of a weight between equal columns is optimal; a vertex takes one
     assert solution.weights[0] == 0.0 or solution.weights[4] == 0.0
+    # nothing is nearly zero, or nearly at a bound
+    size, a = np.abs(solution.weights), solution.multipliers
+    assert size[size > 0].min(initial=1.0) > 1e-9
+    free = (a > 0.0) & (a < 1.0)
+    tight = np.abs(Phi.T @ (y * a)) > 1.0 - 1e-9
+    assert np.count_nonzero(free) <= np.count_nonzero(tight) + 1
+    assert np.minimum(a, 1.0 - a)[free].min(initial=1.0) > 1e-9
 
 
 def test_largest_norm_has_most_weights_at_the_same_size():
@@ -194,6 +201,28 @@ def test_no_free_multiplier_puts_the_bias_into_the_middle(C):
         assert solution.intercept == 0.0
     else:
         assert_allclose([solution.weights[0], solution.intercept], [0.5, -1.0])
+
+
+def test_a_large_cost_does_not_magnify_rounding():
+    """A margin of 1 - 1e-16 would cost 1e-7 at C = 1e9."""
+    Phi, y = problem(noise=0.0)
+    for norm, size in ((1, np.sum), ("inf", np.max)):
+        solution = hinge_lasso(Phi, y, 1e9, norm=norm)
+        assert (y * (Phi @ solution.weights + solution.intercept)).min() >= 1.0
+        assert_allclose(solution.primal_value, size(np.abs(solution.weights)), rtol=1e-14)
+        softer = hinge_lasso(Phi, y, 1e4, norm=norm)
+        assert_allclose(solution.primal_value, softer.primal_value, rtol=1e-12)
+
+
+def test_far_from_the_origin():
+    """The bias takes up any shift of the columns."""
+    Phi, y = problem()
+    here = hinge_lasso(Phi, y, 1.0)
+    there = hinge_lasso(Phi + 1e8, y, 1.0)
+    # margins are differences of numbers of size 1e8
+    assert_allclose(there.primal_value, here.primal_value, rtol=1e-7)
+    assert_allclose(there.weights, here.weights, rtol=1e-5, atol=1e-7)
+    assert there.n_iter <= 2 * here.n_iter
 
 
 class TestWithoutPenalties:
@@ -257,6 +286,33 @@ def test_many_rows_are_solved_on_those_that_matter(norm, C, make):
     if np.count_nonzero(inside) < 600:
         expected, _ = by_highs(Phi[inside], y[inside], np.full(inside.sum(), C), 1.0, norm)
         assert_allclose(solution.primal_value, expected, rtol=1e-7)
+
+
+class Counted(ArrayRows):
+    """Rows that count how many of them are asked for."""
+
+    taken = 0
+
+    def take(self, index):
+        self.taken += len(index)
+        return super().take(index)
+
+    def take_all(self):
+        self.taken += self.shape[0]
+        return super().take_all()
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_few_rows_are_looked_at_in_few_rounds(C):
+    Phi, y = kernel_problem(20000, 40)
+    rows = Counted(Phi)
+    solution = hinge_lasso(rows, y, C)
+    assert solution.is_optimal
+    assert rows.taken < 30000
+    assert solution.n_rounds <= 10
+    cold, rows.taken = rows.taken, 0
+    hinge_lasso(rows, y, 1.05 * C, warm_start=solution)
+    assert rows.taken < cold
 
 
 @pytest.mark.parametrize("norm", [1, "inf"])

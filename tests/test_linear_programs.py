@@ -82,7 +82,7 @@ def test_a_guess_far_off_needs_pivots():
 
 
 def test_variables_far_below_their_unit_are_found():
-    """The guess is a million times too large: tolerances must not blur what is there."""
+    """The guess is 1e12 times too large: tolerances must not blur what is there."""
     lp = program(1, is_degenerate=False)
     small = LinearProgram(lp.cost, lp.K, 1e-9 * lp.lower, 1e-9 * lp.upper, 1e3 * lp.bound)
     vertex = nearest_vertex(small, np.full(30, 1e3), np.zeros(8))

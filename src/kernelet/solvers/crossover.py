@@ -20,9 +20,6 @@ from kernelet.solvers.solution import FloatArray
 _ROUNDING = 1e-9
 # Rounding errors of a vertex, relative to its largest variable or multiplier.
 _SLIGHT = 1e-13
-# Variables below this share of their unit are solved again in a smaller one, so many times.
-_SMALL = 1e-3
-_MOST_UNITS = 4
 # Pivots for each row and column after which the simplex method is taken to go in circles.
 _PIVOTS = 50
 # The tightest tolerance that HiGHS accepts without complaint about scaled problems.
@@ -84,17 +81,7 @@ def nearest_vertex(
     if not pivots:
         return None
     unit = float(np.max(np.abs(x), initial=0.0))
-    for _ in range(_MOST_UNITS):
-        found = _simplex(program, basis, unit if unit > 0.0 else 1.0)
-        if found is None:
-            return None
-        vertex, basis = found
-        size = float(np.max(np.abs(vertex.x), initial=0.0))
-        if size > _SMALL * unit:
-            break
-        # so small in this unit that tolerances blur it
-        unit = max(size, _SMALL * unit)
-    return vertex
+    return _simplex(program, basis, unit if unit > 0.0 else 1.0)
 
 
 def _guess(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> _Basis:
@@ -171,7 +158,7 @@ def _is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
     return worst <= _ROUNDING * largest
 
 
-def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> tuple[Vertex, _Basis] | None:
+def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> Vertex | None:
     """The simplex method of HiGHS, started from a basis; x is counted in units."""
     import highspy  # only here: most optima are not degenerate, and the import takes a while
 
@@ -218,8 +205,7 @@ def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> tuple[Vertex
     )
     # HiGHS allows for its tolerances; the systems of its last basis do not
     exact = _at(program, final)
-    is_exact = exact is not None and _is_optimal(program, exact)
-    return (exact if exact is not None and is_exact else found), final
+    return exact if exact is not None and _is_optimal(program, exact) else found
 
 
 def _statuses(status: object, is_basic: BoolArray, is_upper: BoolArray) -> list[Any]:
