@@ -530,7 +530,7 @@ def test_speed_figures_can_be_measured(capsys, monkeypatch, tmp_path):
     # sizes at which times mean nothing: that the comparisons are of equal answers is what counts
     figures = [
         speed.against_libsvm("small", speed.linear_problem(80, 3, 1.0), 0.0, 1),
-        speed.against_liblinear("small", speed.kernel_problem(300, 5, 1.0, 0.7), 1),
+        speed.against_liblinear("small", speed.kernel_problem(300, 5, 1.0), 1),
         *speed.warm_against_cold(n=400, m=10),
     ]
     assert figures[0]["holds"]

@@ -45,17 +45,13 @@ def _gram(A, theta, M):
     Four rows of A and two of M at a time, so that numbers are used several times once loaded.
     """
     n, k = A.shape
-    odd = k % 2
     for j in range(k):
         for c in range(k):
             M[j, c] = 0.0
         M[j, j] = 1.0 if j < k - 1 else 0.0
     for i in range(0, n - 3, 4):
         t0, t1, t2, t3 = theta[i], theta[i + 1], theta[i + 2], theta[i + 3]
-        if odd:
-            x0, x1, x2, x3 = A[i, 0], A[i + 1, 0], A[i + 2, 0], A[i + 3, 0]
-            M[0, 0] += t0 * x0 * x0 + t1 * x1 * x1 + t2 * x2 * x2 + t3 * x3 * x3
-        for j in range(odd, k, 2):
+        for j in range(0, k - 1, 2):
             x0, x1 = t0 * A[i, j], t1 * A[i + 1, j]
             x2, x3 = t2 * A[i + 2, j], t3 * A[i + 3, j]
             y0, y1 = t0 * A[i, j + 1], t1 * A[i + 1, j + 1]
@@ -64,6 +60,11 @@ def _gram(A, theta, M):
                 a0, a1, a2, a3 = A[i, c], A[i + 1, c], A[i + 2, c], A[i + 3, c]
                 M[j, c] += x0 * a0 + x1 * a1 + x2 * a2 + x3 * a3
                 M[j + 1, c] += y0 * a0 + y1 * a1 + y2 * a2 + y3 * a3
+        if k % 2 == 1:
+            x0, x1 = t0 * A[i, k - 1], t1 * A[i + 1, k - 1]
+            x2, x3 = t2 * A[i + 2, k - 1], t3 * A[i + 3, k - 1]
+            for c in range(k):
+                M[k - 1, c] += x0 * A[i, c] + x1 * A[i + 1, c] + x2 * A[i + 2, c] + x3 * A[i + 3, c]
     for i in range(n - n % 4, n):
         for j in range(k):
             x0 = theta[i] * A[i, j]
@@ -161,8 +162,10 @@ def _direction(A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, dv, 
     """Newton direction for complementarity aims c1, c2; returns the step to the edge."""
     n, k = A.shape
     rho, product = work[0], work[1]
+    per_a, per_t, per_s, per_xi = inverse[0], inverse[1], inverse[2], inverse[3]
     for i in range(n):
-        rho[i] = rp[i] - c2[i] * inverse[1, i] + c1[i] * inverse[0, i]
+        rho[i] = rp[i] - c2[i] * per_t[i] + c1[i] * per_a[i]
+    for i in range(n):
         product[i] = theta[i] * rho[i]
     for j in range(k):
         dv[j] = -rd[j]
@@ -185,13 +188,18 @@ def _direction(A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, dv, 
             dv[j] += ddv[j]
         for i in range(n):
             da[i] += theta[i] * (rho[i] - product[i])
-    reach = 1.0  # the reciprocal of the longest step
     for i in range(n):
-        ds[i] = (c1[i] - s[i] * da[i]) * inverse[0, i]
-        dxi[i] = (c2[i] + xi[i] * da[i]) * inverse[1, i]
-        reach = max(reach, -da[i] * inverse[0, i], da[i] * inverse[1, i])
-        reach = max(reach, -ds[i] * inverse[2, i], -dxi[i] * inverse[3, i])
-    return 1.0 / reach
+        ds[i] = (c1[i] - s[i] * da[i]) * per_a[i]
+    for i in range(n):
+        dxi[i] = (c2[i] + xi[i] * da[i]) * per_t[i]
+    # reciprocals of the longest steps; four chains of comparisons run side by side
+    reach_a, reach_t, reach_s, reach_xi = 1.0, 1.0, 1.0, 1.0
+    for i in range(n):
+        reach_a = max(reach_a, -da[i] * per_a[i])
+        reach_t = max(reach_t, da[i] * per_t[i])
+        reach_s = max(reach_s, -ds[i] * per_s[i])
+        reach_xi = max(reach_xi, -dxi[i] * per_xi[i])
+    return 1.0 / max(reach_a, reach_t, reach_s, reach_xi)
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)

@@ -25,9 +25,10 @@ def hinge_bias(scores: FloatArray, y: FloatArray, u: FloatArray, linear: float =
     -0.5
     """
     kinks = y - scores
-    order = np.argsort(kinks, kind="stable")
+    order = np.argsort(kinks)
     kinks = kinks[order]
-    slopes = np.cumsum(u[order]) - u[y > 0].sum() - linear
+    first_slope = -float(u @ (y > 0)) - linear
+    slopes = np.cumsum(u[order]) + first_slope
     flat = _FLAT * (float(u.sum()) + abs(linear))
     if slopes.size == 0 or slopes[-1] < -flat:
         raise ValueError("the bias is unbounded: the linear term outweighs the costs of all rows")
@@ -35,7 +36,7 @@ def hinge_bias(scores: FloatArray, y: FloatArray, u: FloatArray, linear: float =
     if low + 1 == kinks.size:
         # past the last kink the slope is at least -flat; flat there means an endless interval
         return float(kinks[low])
-    if low == 0 and -u[y > 0].sum() - linear >= -flat:
+    if low == 0 and first_slope >= -flat:
         return float(kinks[0])
     if slopes[low] > flat:
         return float(kinks[low])

@@ -80,7 +80,7 @@ def _play_round(
     rows: Rows, problems: Sequence[WorkingSet], subsolver: Subsolver, n_jobs: int
 ) -> None:
     """Solve every problem on its working set; the products with all rows serve all of them."""
-    n, m = rows.shape
+    _, m = rows.shape
     for problem in problems:
         problem.release_imbalance()
     # all rows in every working set, solved to the end: nothing to add, and nothing to prove
@@ -95,11 +95,13 @@ def _play_round(
         range(len(problems)),
         n_jobs,
     )
-    scores = np.zeros((n, len(problems)))
-    if not is_last:
-        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
+    if is_last:
+        for problem, answer in zip(problems, answers, strict=True):
+            problem.finish(answer)
+        return
+    scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
     for j, problem in enumerate(problems):
-        problem.record(answers[j], scores[:, j], m)
+        problem.prove(answers[j], scores[:, j], m)
 
 
 def _guess(problem: WorkingSet, rows: Rows, subsolver: Subsolver) -> Start:

@@ -137,17 +137,17 @@ class WorkingSet:
         constant = float(self.C[self.sides > 0].sum())
         return Subproblem(Phi, self.y[index], self.C[index], linear, constant, self.unit)
 
-    def record(self, answer: Subsolution, scores: FloatArray, m: int) -> None:
-        """Prove the answer on all rows, and choose the next working set if it does not hold."""
-        C, sides = self.C, self.sides
-        margins = self.y * (scores + answer.intercept)
-        index = self.index
-        inside = sides > 0
-        # what the replacements of the hinge miss at this point
-        missed = C * np.maximum(0.0, -sides * (1.0 - margins))
-        constant = float(C[inside].sum())
-        multipliers = np.where(inside, C, 0.0)
-        multipliers[index] = answer.multipliers
+    def finish(self, answer: Subsolution) -> None:
+        """Keep the answer of a round over all rows, of which nothing is left to prove."""
+        self._record(answer, 0.0)
+        self.is_done = True
+
+    def _record(self, answer: Subsolution, missed: float) -> Solution:
+        """The answer for all rows, where what replaced the hinges misses so much of them."""
+        inside = self.sides > 0
+        constant = float(self.C[inside].sum())
+        multipliers = np.where(inside, self.C, 0.0)
+        multipliers[self.sides == 0] = answer.multipliers
         self.n_iter += answer.n_iter
         self.n_rounds += 1
         self.at_limit = answer.at_limit
@@ -155,15 +155,25 @@ class WorkingSet:
             weights=answer.weights,
             intercept=answer.intercept,
             multipliers=multipliers,
-            primal_value=answer.primal_value + constant + float(missed.sum()),
+            primal_value=answer.primal_value + constant + missed,
             dual_value=answer.dual_value + constant,
             n_iter=self.n_iter,
             n_rounds=self.n_rounds,
-            working_set=index,
+            working_set=self.index,
             unit=self.unit,
         )
         if self.best is None or solution.gap < self.best.gap:
             self.best = solution
+        return solution
+
+    def prove(self, answer: Subsolution, scores: FloatArray, m: int) -> None:
+        """Prove the answer on all rows, and choose the next working set if it does not hold."""
+        C, sides, index = self.C, self.sides, self.index
+        margins = self.y * (scores + answer.intercept)
+        # what the replacements of the hinge miss at this point
+        missed = C * np.maximum(0.0, -sides * (1.0 - margins))
+        solution = self._record(answer, float(missed.sum()))
+        assert self.best is not None
         violated = missed > 0.0
         # without violated rows the gap is the subsolver's own: only a tighter round could help
         exhausted = not violated.any() and not self.is_rough
