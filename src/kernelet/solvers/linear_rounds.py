@@ -29,7 +29,7 @@ from kernelet.solvers.solution import FloatArray, Solution
 _THINNING = 4
 _FEW_ROWS = 1500
 _RARE = 100
-_GUESS_TOL = 1e-2
+_GUESS_TOL = 3e-2
 _MAX_ROUNDS = 80
 # Multiplications that take as long as one in a product with few vectors, which reads Phi once.
 _MEMORY_BOUND = 10
@@ -64,7 +64,7 @@ def _play(
 ) -> None:
     """Rounds, until every problem is solved; products with all rows serve all of them."""
     n, m = rows.shape
-    _judge(rows, states)
+    _judge_zero(rows, states)
     pending = [state for state in states if not state.is_done]
     if warm_start is not None:
         nearby = list(compress(warm_start, [not state.is_done for state in states]))
@@ -89,42 +89,48 @@ def _play(
 def _means(rows: Rows, states: Sequence[LinearState]) -> list[tuple[LinearState, FloatArray]]:
     """What stands for the rows inside the margin, for all problems from one product."""
     weights = [state.rows.mean_weights() for state in states]
+    sums = _weighted_sum(rows, [weight for group in weights for weight in group])
     ends = np.cumsum([len(group) for group in weights])
-    stacked = [weight for group in weights for weight in group]
-    if stacked:
-        with one_thread_if_small(_MEMORY_BOUND * rows.shape[0] * rows.shape[1] * len(stacked)):
-            sums = rows.weighted_sum(np.stack(stacked, axis=1)).T
-    else:
-        sums = np.empty((0, rows.shape[1]))
     return list(zip(states, np.split(sums, ends[:-1]), strict=True))
+
+
+def _judge_zero(rows: Rows, states: Sequence[LinearState]) -> None:
+    """w = 0 is where every problem begins, and some end."""
+    pulls = _weighted_sum(rows, [state.y * state.answer.multipliers for state in states])
+    for state, pull in zip(states, pulls, strict=True):
+        state.pull = pull
+        state.judge(np.zeros(rows.shape[0]))
 
 
 def _judge(rows: Rows, states: Sequence[LinearState]) -> None:
     """Both values of every answer over all rows, and what follows for the next round."""
-    if not states:
-        return
-    answers = [state.answer for state in states]
-    with one_thread_if_small(_MEMORY_BOUND * rows.shape[0] * rows.shape[1] * len(states)):
-        scores = rows.scores(np.stack([answer.weights for answer in answers], axis=1))
-        pulls = rows.weighted_sum(np.stack([s.y * s.answer.multipliers for s in states], axis=1))
+    n, m = rows.shape
+    with one_thread_if_small(_MEMORY_BOUND * n * m * len(states)):
+        scores = rows.scores(np.stack([state.answer.weights for state in states], axis=1))
     for j, state in enumerate(states):
-        state.judge(scores[:, j], pulls[:, j])
+        state.judge(scores[:, j])
+
+
+def _weighted_sum(rows: Rows, weights: list[FloatArray]) -> FloatArray:
+    """Phi'v for every v, as rows."""
+    n, m = rows.shape
+    if not weights:
+        return np.empty((0, m))
+    with one_thread_if_small(_MEMORY_BOUND * n * m * len(weights)):
+        return rows.weighted_sum(np.stack(weights, axis=1)).T
 
 
 def _pulled(
     rows: Rows, states: Sequence[LinearState], solutions: Sequence[Solution]
 ) -> list[_Start]:
     """Solutions of nearby problems with their Phi'Ya; zeros where the rows are others."""
-    n, m = rows.shape
-    fitting = [solution.multipliers.size == n for solution in solutions]
-    pulls = np.zeros((m, len(solutions)))
-    if any(fitting):
-        weights = [
-            state.y * (solution.multipliers if fits else 0.0)
-            for state, solution, fits in zip(states, solutions, fitting, strict=True)
-        ]
-        pulls = rows.weighted_sum(np.stack(weights, axis=1))
-    return [(solution, pulls[:, j], None) for j, solution in enumerate(solutions)]
+    n, _ = rows.shape
+    weights = [
+        state.y * solution.multipliers if solution.multipliers.size == n else np.zeros(n)
+        for state, solution in zip(states, solutions, strict=True)
+    ]
+    pulls = _weighted_sum(rows, weights)
+    return [(solution, pull, None) for solution, pull in zip(solutions, pulls, strict=True)]
 
 
 def _guess(rows: Rows, state: LinearState) -> _Start:

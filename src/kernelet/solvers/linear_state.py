@@ -131,10 +131,8 @@ class LinearState:
             return
         index = self.rows.index
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
-        problem = SmallProblem(
-            Phi, means, *self.rows.labels_and_costs(), self.capacity, self.columns
-        )
-        del Phi
+        labels, costs = self.rows.labels_and_costs()
+        problem = SmallProblem(Phi, means, labels, costs, self.capacity, self.columns)
         self.noise[self.columns] = problem.noise
         if self.at_vertex:
             nearby = Answer(
@@ -154,10 +152,15 @@ class LinearState:
             self.is_stuck = not answer.is_converged
         w = np.zeros(self.m)
         w[self.columns] = answer.weights
-        self.answer = Answer(w, answer.intercept, self.rows.spread(answer.multipliers))
+        a = self.rows.spread(answer.multipliers)
+        self.answer = Answer(w, answer.intercept, a)
+        # rows outside pull at nothing, those inside at their means: this is Phi'Ya over all rows
+        pulls = labels * self.rows.gathered(a)
+        self.pull = pulls[: index.size] @ Phi + pulls[index.size :] @ means
 
-    def judge(self, scores: FloatArray, pull: FloatArray) -> None:
-        """Values of both problems over all rows for the current answer; pull is Phi'Ya."""
+    def judge(self, scores: FloatArray) -> None:
+        """Values of both problems over all rows for the current answer (w, a); scores are Phi w."""
+        pull = self.pull
         solution, margins = prove(
             self.y,
             self.C,
