@@ -267,6 +267,7 @@ class TestConvergence:
         monkeypatch.setattr(MarginalObjective, "__call__", signalled)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             m = model(3, **parameters).fit(IRIS, SPECIES)
+        assert m.interrupted_ is True
         assert np.isfinite(m.decision_function(IRIS)).all()
         assert m.score(IRIS, SPECIES) > 0.6
 
@@ -399,6 +400,14 @@ class TestPath:
         assert np.all(np.diff(objectives) < 0.0)
         alone = np.array([model(m).fit(X, y).objective_ for m in (1, 2, 4, 8)])
         assert np.all(objectives <= 1.1 * alone)
+
+    def test_one_by_one(self):
+        steps = model().iter_path(X, y, [2, 3])
+        first = next(steps)
+        assert first.n_vectors_ == 2 and first.interrupted_ is False
+        assert [first.machine_, next(steps).machine_] == [
+            m.machine_ for m in model().fit_path(X, y, [2, 3])
+        ]
 
     def test_downwards(self):
         path = model().fit_path(X, y, [8, 4, 2])

@@ -31,6 +31,7 @@ def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Ev
     objective = MarginalObjective(data.X, data.kernel, problem)
     if estimator.n_vectors is None:
         estimator.n_iter_ = 1
+        estimator.interrupted_ = False
         rows = np.asarray(dense(data.X), dtype=np.float64)
         with reporting(estimator, verbose=0, max_steps=0):
             return objective.without_gradient(np.unique(rows, axis=0))
@@ -49,6 +50,7 @@ def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Ev
             on_step=lambda step: report(step, None),
         )
     estimator.n_iter_ = max(1, descent.n_iter)
+    estimator.interrupted_ = descent.interrupted
     descent.warn_unless_converged(type(estimator).__name__)
     return descent.best
 
@@ -107,6 +109,8 @@ class KernelFisherClassifier(KernelClassifier):
         Sum over the classes of the largest eigenvalues (62), which is maximised.
     n_iter_ : int
         Steps taken.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best vectors until then were kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
@@ -221,6 +225,8 @@ class KernelFisherDiscriminant(
         Sum of the eigenvalues.
     n_iter_ : int
         Steps taken.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best vectors until then were kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str

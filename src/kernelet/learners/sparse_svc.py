@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event, Lock
 from typing import Any
 
@@ -156,6 +156,8 @@ class SparseSVC(KernelClassifier):
         Steps taken, over all searches that were kept.
     n_evaluations_ : int
         Evaluations of W and its gradient in all.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best vectors until then were kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
@@ -289,15 +291,42 @@ class SparseSVC(KernelClassifier):
         list of SparseSVC
             One fitted estimator for each budget.
         """
-        models: list[SparseSVC] = []
+        return list(self.iter_path(X, y, budgets, sample_weight))
+
+    def iter_path(
+        self,
+        X: Any,
+        y: ArrayLike,
+        budgets: Sequence[int],
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[SparseSVC]:
+        """The models of `fit_path` one after the other, each as soon as it is fitted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        budgets : sequence of int
+            Values of ``n_vectors``, in the order in which they are to be fitted.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Yields
+        ------
+        SparseSVC
+            A fitted estimator for the next budget.
+        """
+        last: SparseSVC | None = None
         for budget in budgets:
             model: SparseSVC = clone(self).set_params(n_vectors=budget)
-            if models:
+            if last is not None:
                 model.set_params(warm_start=True)
-                model._vector_sets = models[-1]._vector_sets
+                model._vector_sets = last._vector_sets
             model.fit(X, y, sample_weight)
-            models.append(model.set_params(warm_start=self.warm_start))
-        return models
+            last = model.set_params(warm_start=self.warm_start)
+            yield last
 
     def _budgets(self, n_searches: int) -> list[int]:
         if np.ndim(self.n_vectors) == 0:
@@ -377,6 +406,7 @@ class SparseSVC(KernelClassifier):
         self.history_ = [np.array(search.history) for search in searches]
         self.n_iter_ = sum(search.n_iter for search in searches)
         self.n_evaluations_ = sum(search.n_evaluations for search in searches)
+        self.interrupted_ = any(search.interrupted for search in searches)
         for search in searches:
             search.warn_unless_converged(type(self).__name__)
         if len(ends) == 1:
