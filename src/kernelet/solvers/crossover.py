@@ -48,7 +48,7 @@ class Vertex:
 
 
 @dataclass(frozen=True, eq=False)
-class _Basis:
+class Basis:
     """Which variables and rows are between their bounds, and at which bound the others are."""
 
     columns: BoolArray
@@ -74,9 +74,9 @@ def nearest_vertex(
     >>> print(vertex.x, vertex.multipliers)
     [1. 1.5] [-0.5]
     """
-    basis = _guess(program, x, multipliers)
-    vertex = _at(program, basis)
-    if vertex is not None and _is_optimal(program, vertex):
+    basis = guess_basis(program, x, multipliers)
+    vertex = vertex_at(program, basis)
+    if vertex is not None and is_optimal(program, vertex):
         return vertex
     if not pivots:
         return None
@@ -84,7 +84,7 @@ def nearest_vertex(
     return _simplex(program, basis, unit if unit > 0.0 else 1.0)
 
 
-def _guess(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> _Basis:
+def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> Basis:
     """As many variables and rows as the program has rows, those farthest from their bounds.
 
     Far, that is, in comparison with their multipliers: of the two one is zero at the optimum.
@@ -99,7 +99,7 @@ def _guess(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> _B
     distance = np.where(np.isnan(distance), -1.0, distance)
     chosen = np.zeros(distance.size, dtype=bool)
     chosen[np.argsort(-distance, kind="stable")[: lower.size]] = True
-    return _Basis(
+    return Basis(
         columns=chosen[: x.size],
         rows=chosen[x.size :],
         columns_at_bound=x > 0.5 * bound,
@@ -107,7 +107,7 @@ def _guess(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> _B
     )
 
 
-def _at(program: LinearProgram, basis: _Basis) -> Vertex | None:
+def vertex_at(program: LinearProgram, basis: Basis) -> Vertex | None:
     """The vertex of a basis, from the two linear systems that define it."""
     tight = ~basis.rows
     if np.count_nonzero(tight) != np.count_nonzero(basis.columns):
@@ -134,7 +134,7 @@ def _at(program: LinearProgram, basis: _Basis) -> Vertex | None:
     return Vertex(x, multipliers)
 
 
-def _is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
+def is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
     """Whether a vertex obeys all bounds, and its multipliers all signs, but for rounding."""
     x, multipliers = vertex.x, vertex.multipliers
     size = float(np.max(np.abs(x), initial=0.0))
@@ -158,9 +158,28 @@ def _is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
     return worst <= _ROUNDING * largest
 
 
-def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> Vertex | None:
+def _simplex(program: LinearProgram, basis: Basis, unit: float) -> Vertex | None:
     """The simplex method of HiGHS, started from a basis; x is counted in units."""
     import highspy  # only here: most optima are not degenerate, and the import takes a while
+
+    highs = highs_of(program, unit)
+    set_basis(highs, basis)
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    solution = highs.getSolution()
+    found = Vertex(
+        unit * np.asarray(solution.col_value, dtype=np.float64),
+        np.asarray(solution.row_dual, dtype=np.float64),
+    )
+    # HiGHS allows for its tolerances; the systems of its last basis do not
+    exact = vertex_at(program, basis_of(highs))
+    return exact if exact is not None and is_optimal(program, exact) else found
+
+
+def highs_of(program: LinearProgram, unit: float) -> Any:
+    """HiGHS, ready to run its simplex method on a program whose x is counted in units."""
+    import highspy
 
     n_rows, n_columns = program.K.shape
     lp = highspy.HighsLp()
@@ -183,29 +202,32 @@ def _simplex(program: LinearProgram, basis: _Basis, unit: float) -> Vertex | Non
     ):
         highs.setOptionValue(name, value)
     highs.passModel(lp)
+    return highs
+
+
+def set_basis(highs: Any, basis: Basis) -> None:
+    """Let HiGHS start from a basis."""
+    import highspy
+
     status = highspy.HighsBasisStatus
     start = highspy.HighsBasis()
     start.valid = True
     start.col_status = _statuses(status, basis.columns, basis.columns_at_bound)
     start.row_status = _statuses(status, basis.rows, basis.rows_at_upper)
     highs.setBasis(start)
-    highs.run()
-    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None
-    end, solution = highs.getBasis(), highs.getSolution()
-    found = Vertex(
-        unit * np.asarray(solution.col_value, dtype=np.float64),
-        np.asarray(solution.row_dual, dtype=np.float64),
-    )
-    final = _Basis(
+
+
+def basis_of(highs: Any) -> Basis:
+    """The basis in which HiGHS ended."""
+    import highspy
+
+    status, end = highspy.HighsBasisStatus, highs.getBasis()
+    return Basis(
         columns=np.array([s == status.kBasic for s in end.col_status], dtype=bool),
         rows=np.array([s == status.kBasic for s in end.row_status], dtype=bool),
         columns_at_bound=np.array([s == status.kUpper for s in end.col_status], dtype=bool),
         rows_at_upper=np.array([s == status.kUpper for s in end.row_status], dtype=bool),
     )
-    # HiGHS allows for its tolerances; the systems of its last basis do not
-    exact = _at(program, final)
-    return exact if exact is not None and _is_optimal(program, exact) else found
 
 
 def _statuses(status: object, is_basic: BoolArray, is_upper: BoolArray) -> list[Any]:
