@@ -81,6 +81,12 @@ class SquaredDistances:
         if self._anchor is None and is_sparse(X):
             out[...] = X @ self._linear
             self._add_norms(X, out)
+        elif X.shape[0] == 1 and X.dtype == self.dtype and type(X) is np.ndarray:
+            # Nothing but the overhead of each call counts here.
+            row = X[0] if self._anchor is None else X[0] - self._anchor
+            np.dot(row, self._linear, out=out[0])
+            out += self._constant
+            out += self._factor * float(row.dot(row))
         elif self._uses_rows and X.dtype == self.dtype and X.shape[0] > _FEW_ROWS:
             np.matmul(X, self._linear, out=out)
             self._add_norms(X, out)
