@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelet.learners.calibrate import CalibratedClassifier, calibrate
 from kernelet.learners.compress import compress
 from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
+from kernelet.learners.minimal_kernel import MinimalKernelSVC
 from kernelet.learners.reduced_svc import ReducedSVC
 from kernelet.learners.sparse_svc import SparseSVC
 
@@ -12,6 +13,7 @@ __all__ = [
     "CalibratedClassifier",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
+    "MinimalKernelSVC",
     "ReducedSVC",
     "SparseSVC",
     "calibrate",

@@ -37,11 +37,12 @@ Attributes = Callable[[], dict[str, Any]]
 @contextmanager
 def reporting(
     estimator: Any, verbose: int, max_steps: int, **rows: Any
-) -> Iterator[Callable[[Progress, Attributes | None], bool]]:
+) -> Iterator[Callable[[Progress | None, Attributes | None], bool]]:
     """A function to be called after every step; it returns whether a callback wants the end.
 
     It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
-    ``verbose`` is positive, prints every ``verbose``-th step to standard error. Callbacks are
+    ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
+    are of another kind print themselves, and give None for the step). Callbacks are
     given ``rows`` (X, y, metadata) and a fitted estimator made from the attributes that the second
     argument returns, where there is one.
     """
@@ -50,8 +51,8 @@ def reporting(
         context = estimator._init_callback_context(max_subtasks=max_steps)
         context.call_on_fit_task_begin(estimator=estimator, **rows)
 
-    def report(step: Progress, attributes: Attributes | None) -> bool:
-        if verbose > 0 and step.n_iter % verbose == 0:
+    def report(step: Progress | None, attributes: Attributes | None) -> bool:
+        if step is not None and verbose > 0 and step.n_iter % verbose == 0:
             print(
                 f"step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
                 f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s",
