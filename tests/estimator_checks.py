@@ -23,6 +23,7 @@ MADE_BY_FUNCTIONS = {"CalibratedClassifier"}
 VARIANTS = {
     "KernelFisherClassifier": [{"n_vectors": 3}],
     "KernelFisherDiscriminant": [{"n_vectors": 3}],
+    "MinimalKernelSVC": [{"solver": "simplex", "n_candidates": 0.5, "random_state": 0}],
     "ReducedSVC": [{"regularizer": "ridge", "init": "greedy"}],
     "SparseSVC": [{"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"}],
 }
