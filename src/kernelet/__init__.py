@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING
+
+from kernelet._hooks import hooks
 
 if TYPE_CHECKING:
     from kernelet import datasets, kernels, solvers, subspace
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
         calibrate,
         compress,
     )
+    from kernelet.learners.table_model import TableModel
     from kernelet.machine import KernelMachine
+    from kernelet.persistence import ModelFileError, load, save
 
 __version__ = "0.1.0"
 
@@ -37,6 +42,10 @@ _LEARNERS = (
 )
 _HOMES = {
     "KernelMachine": "kernelet.machine",
+    "ModelFileError": "kernelet.persistence",
+    "TableModel": "kernelet.learners.table_model",
+    "load": "kernelet.persistence",
+    "save": "kernelet.persistence",
     **dict.fromkeys(_LEARNERS, "kernelet.learners"),
 }
 
@@ -46,13 +55,17 @@ __all__ = [
     "KernelFisherDiscriminant",
     "KernelMachine",
     "MinimalKernelSVC",
+    "ModelFileError",
     "ReducedSVC",
     "SparseSVC",
+    "TableModel",
     "__version__",
     "calibrate",
     "compress",
     "datasets",
     "kernels",
+    "load",
+    "save",
     "solvers",
     "subspace",
 ]
@@ -67,6 +80,15 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _save(model: object, path: str | os.PathLike[str]) -> None:
+    importlib.import_module("kernelet.persistence").save(model, path)
+
+
+hooks.version = __version__
+hooks.save = _save
+hooks.register_learners = lambda: importlib.import_module("kernelet.learners.table_model")
 
 
 def __dir__() -> list[str]:

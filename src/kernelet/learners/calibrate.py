@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import CompressedClassifier
 from kernelet.learners.options import choice
+from kernelet.learners.saving import SavableMixin, read_common, require, write_common
 from kernelet.machine import (
     CalibratedMachine,
     Calibration,
@@ -24,6 +25,8 @@ from kernelet.machine import (
     SigmoidCalibration,
     TemperatureCalibration,
 )
+from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
+from kernelet.persistence.machines import calibrated_machine
 
 FloatArray = NDArray[np.float64]
 METHODS = ("sigmoid", "temperature")
@@ -31,7 +34,7 @@ METHODS = ("sigmoid", "temperature")
 _FOLDS = 5
 
 
-class CalibratedClassifier(ClassifierMixin, BaseEstimator):
+class CalibratedClassifier(SavableMixin, ClassifierMixin, BaseEstimator):
     """A fitted classifier with probabilities; made by `kernelet.calibrate`, not by ``fit``.
 
     Attributes
@@ -177,3 +180,30 @@ def calibrate(
     if hasattr(model, "feature_names_in_"):
         result.feature_names_in_ = model.feature_names_in_
     return result
+
+
+def _write(model: CalibratedClassifier) -> Record:
+    record = write_common(model)
+    calibration = model.calibrated_machine_.calibration
+    record.parts = {"estimator": to_record(model.estimator_), "calibration": to_record(calibration)}
+    return record
+
+
+def _read(record: Record) -> CalibratedClassifier:
+    model = CalibratedClassifier()
+    model.estimator_ = from_record(
+        record.part("estimator"), (KernelClassifier, CompressedClassifier)
+    )
+    model.calibrated_machine_ = calibrated_machine(
+        model.estimator_.machine_, record.part("calibration")
+    )
+    read_common(model, record)
+    inner = model.estimator_
+    require(model, "classes_")
+    same_classes = np.array_equal(model.classes_, inner.classes_)
+    if model.n_features_in_ != inner.n_features_in_ or not same_classes:
+        raise ModelFileError("the calibration is for other features or classes than the classifier")
+    return model
+
+
+register(CalibratedClassifier, _write, _read)

@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.saving import SavableMixin, require, require_outputs
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
 from kernelet.machine import KernelMachine
 
 
-class KernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
+class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """A classifier that ends in a `KernelMachine`; subclasses only learn it.
 
     Every subclass has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``,
@@ -93,6 +94,10 @@ class KernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[codes]
         return labels
+
+    def _check_loaded(self) -> None:
+        require(self, "classes_")
+        require_outputs(self, 1 if self.classes_.size == 2 else self.classes_.size)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.learners.options import choice
+from kernelet.learners.saving import SavableMixin, require, require_outputs, saved
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
 
 
-class Compressed(BaseEstimator):
+class Compressed(SavableMixin, BaseEstimator):
     """A fitted model with fewer vectors; made by `kernelet.compress`, not by ``fit``.
 
     Copies in pipelines and searches are the model itself, and ``fit`` leaves it alone.
@@ -48,9 +50,9 @@ class Compressed(BaseEstimator):
         model = cls()
         model.machine_ = machine
         model.n_features_in_ = machine.n_features
-        names = getattr(original, "feature_names_in_", None)
-        if names is not None:
-            model.feature_names_in_ = names
+        for name in ("feature_names_in_", "_training"):
+            if hasattr(original, name):
+                setattr(model, name, getattr(original, name))
         for name, value in attributes.items():
             setattr(model, name, value)
         return model
@@ -88,6 +90,7 @@ class Compressed(BaseEstimator):
         return scores
 
 
+@saved(error_norm_=float, relative_error_=float)
 class CompressedClassifier(ClassifierMixin, Compressed):
     """One score per class (or one for two classes); the largest wins.
 
@@ -110,7 +113,12 @@ class CompressedClassifier(ClassifierMixin, Compressed):
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
+    def _check_loaded(self) -> None:
+        require(self, "classes_")
+        require_outputs(self, 1 if self.classes_.size == 2 else self.classes_.size)
 
+
+@saved(error_norm_=float, relative_error_=float, decision_function_shape_=str, break_ties_=bool)
 class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     """One score per pair of classes, as LIBSVM has it; the class with the most votes wins.
 
@@ -154,6 +162,11 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
         return labels
 
+    def _check_loaded(self) -> None:
+        require(self, "classes_", "decision_function_shape_", "break_ties_")
+        require_outputs(self, self.classes_.size * (self.classes_.size - 1) // 2)
+        choice("decision_function_shape", self.decision_function_shape_, ("ovr", "ovo"))
+
     def _tally(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         n_classes = self.classes_.size
         votes = np.zeros((scores.shape[0], n_classes))
@@ -167,6 +180,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         return votes, confidence
 
 
+@saved(error_norm_=float, relative_error_=float)
 class CompressedRegressor(RegressorMixin, Compressed):
     """Predicts the machine's values."""
 
@@ -175,6 +189,7 @@ class CompressedRegressor(RegressorMixin, Compressed):
         return self._scores(X)
 
 
+@saved(error_norm_=float, relative_error_=float)
 class CompressedOutlierDetector(OutlierMixin, Compressed):
     """Positive scores are inliers.
 
@@ -202,6 +217,9 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
     def predict(self, X: Any) -> NDArray[np.intp]:
         """+1 for inliers, -1 for outliers."""
         return np.where(self._scores(X) >= 0, 1, -1)
+
+    def _check_loaded(self) -> None:
+        require_outputs(self, 1)
 
 
 READINGS: dict[str, type[Compressed]] = {

@@ -20,6 +20,7 @@ from kernelet.learners.fixed_vectors import learn_with_vectors
 from kernelet.learners.marginal import Evaluation, InnerProblem, MarginalObjective
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
+from kernelet.learners.saving import SavableMixin, saved
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
 from kernelet.machine import KernelMachine
 from kernelet.solvers import hinge_ridge_many
@@ -55,6 +56,7 @@ def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Ev
     return descent.best
 
 
+@saved(objective_=float, n_iter_=int, interrupted_=bool)
 class KernelFisherClassifier(KernelClassifier):
     r"""Kernel Fisher discriminant with a fixed number of vectors, or over all rows.
 
@@ -178,8 +180,13 @@ class KernelFisherClassifier(KernelClassifier):
         return KernelMachine(data.kernel, end.vectors, end.coefficients * slopes, intercepts)
 
 
+@saved(objective_=float, n_iter_=int, interrupted_=bool)
 class KernelFisherDiscriminant(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    SavableMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     r"""Fisher features of many classes in a kernel's feature space.
 

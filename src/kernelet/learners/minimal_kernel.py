@@ -33,6 +33,7 @@ from kernelet.learners.minimal_kernel_rows import (
 )
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting, with_callbacks
+from kernelet.learners.saving import saved
 from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
@@ -40,6 +41,16 @@ from kernelet.solvers import Solution, hinge_lasso_many
 from kernelet.subspace import canonical_rows
 
 
+@saved(
+    n_constraints_=int,
+    n_coefficients_=int,
+    loo_error_bound_=float,
+    loo_correctness_bound_=float,
+    objective_=float,
+    history_=list,
+    n_iter_=int,
+    n_rows_seen_=int,
+)
 class MinimalKernelSVC(KernelClassifier):
     r"""A classifier over few rows, which also count its errors rather than only add them up.
 

@@ -17,11 +17,13 @@ from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.fixed_vectors import REGULARIZERS, learn_with_vectors
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
+from kernelet.learners.saving import saved
 from kernelet.learners.training import TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 
 
+@saved(objective_=float, gap_=float, n_iter_=int)
 class ReducedSVC(KernelClassifier):
     r"""A support vector machine over a few vectors that are chosen, not learned.
 

@@ -18,6 +18,7 @@ from kernelet.learners.exchange import resized, revived
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
+from kernelet.learners.saving import saved
 from kernelet.learners.svm_problem import LOSSES, SVMProblem
 from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine
@@ -86,6 +87,7 @@ def learn_sparse_svm(
     )
 
 
+@saved(objective_=float, history_=list, n_iter_=int, n_evaluations_=int, interrupted_=bool)
 class SparseSVC(KernelClassifier):
     r"""A support vector machine whose number of vectors is fixed in advance.
 

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.learners.saving import remember_training
 from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
 from kernelet.subspace import canonical_rows
 
@@ -55,7 +56,7 @@ def training_set(
     """Validate the arguments of ``fit`` for an estimator; returns the rows and the labels.
 
     The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``,
-    ``class_weight`` and ``random_state``.
+    ``class_weight`` and, where anything is random, ``random_state``.
     """
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64)
     check_classification_targets(y)
@@ -68,6 +69,7 @@ def training_set(
             f"{type(estimator).__name__} needs rows of at least two classes; with a positive "
             f"weight there is only one class: {present.tolist()}."
         )
+    remember_training(estimator, X.shape[0], np.bincount(codes))
     rows = canonical_rows(X, codes, weights)
     gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
     kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
@@ -77,6 +79,6 @@ def training_set(
         rows.costs,
         classes.size,
         kernel,
-        check_random_state(estimator.random_state),
+        check_random_state(getattr(estimator, "random_state", None)),
     )
     return data, classes

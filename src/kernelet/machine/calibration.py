@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet._hooks import hooks
 from kernelet.machine.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
@@ -79,6 +81,16 @@ class CalibratedMachine:
 
     machine: KernelMachine
     calibration: Calibration
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the machine and its calibration to a file that `kernelet.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            By custom it ends in ".kernelet".
+        """
+        hooks.save(self, path)
 
     def predict_proba(self, X: object) -> FloatArray:
         """Class probabilities of the rows, of shape (n, n_classes)."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from kernelet._hooks import hooks
 from kernelet.kernels import Kernel, PreparedKernel
 from kernelet.kernels.arrays import FloatArray, Rows, block_length, check_rows, check_vectors
 from kernelet.kernels.blocks import Workspace, run_blocks
@@ -160,6 +162,16 @@ class KernelMachine:
         prepared.fill(X, K, workspace)
         np.matmul(K, self.coefficients, out=values)
         values += self.intercepts
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the machine to a file that `kernelet.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            By custom it ends in ".kernelet".
+        """
+        hooks.save(self, path)
 
     def astype(self, dtype: DTypeLike) -> KernelMachine:
         """The same machine in float32 or float64.

@@ -1,0 +1,215 @@
+"""Estimators in model files, for a line or two each."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernelet._hooks import hooks
+from kernelet.machine import KernelMachine
+from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
+from kernelet.persistence.container import now
+from kernelet.persistence.record import checked
+from kernelet.persistence.values import decode_labels, decode_value, encode_labels, encode_value
+
+Estimator = TypeVar("Estimator", bound="SavableMixin")
+
+
+class SavableMixin:
+    """A fitted estimator that ends in a machine and can be saved.
+
+    Its class is decorated with `saved`, which names the fitted attributes that files hold besides
+    ``machine_``, ``classes_``, ``n_features_in_`` and ``feature_names_in_``.
+    """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that `kernelet.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            By custom it ends in ".kernelet".
+        """
+        hooks.save(self, path)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError if attributes that were read do not fit one another."""
+
+
+def require(model: Any, *names: str) -> None:
+    """Raise ModelFileError unless the attributes were in the file."""
+    for name in names:
+        if name not in vars(model):
+            raise ModelFileError(f"{name!r} of {type(model).__name__} is missing")
+
+
+def require_outputs(model: Any, n_outputs: int) -> None:
+    """Raise ModelFileError unless the machine has so many outputs."""
+    if model.machine_.n_outputs != n_outputs:
+        raise ModelFileError(
+            f"the machine has {model.machine_.n_outputs} outputs, but this "
+            f"{type(model).__name__} needs {n_outputs}"
+        )
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A kind of fitted attribute.
+
+    Attributes
+    ----------
+    kind : type
+        bool, int, float, str, ndarray, or list for a list of arrays.
+    """
+
+    kind: type
+
+    def check(self, value: object, name: str) -> None:
+        """Raise ValueError for a value of another kind."""
+        wanted: Any = {float: (float, np.floating), int: (int, np.integer)}.get(
+            self.kind, self.kind
+        )
+        good = isinstance(value, wanted)
+        if self.kind is not bool and isinstance(value, bool):
+            good = False
+        if isinstance(value, list):
+            good = good and all(isinstance(item, np.ndarray) for item in value)
+        if not good:
+            raise ValueError(f"{name} must be {self.kind.__name__}, got {type(value).__name__}.")
+
+
+def saved(**attributes: type) -> Callable[[type[Estimator]], type[Estimator]]:
+    """Let files hold a class of estimators.
+
+    Parameters
+    ----------
+    **attributes : type
+        Fitted attributes besides those that all estimators have, each with its type: bool, int,
+        float, str, `numpy.ndarray`, or list for a list of arrays. An attribute that a model does
+        not have is left out, and so is one that an older file does not have.
+
+    Returns
+    -------
+    callable
+        A decorator of the class, which inherits from `SavableMixin`.
+    """
+    known = {name: Attribute(kind) for name, kind in attributes.items()}
+
+    def decorate(cls: type[Estimator]) -> type[Estimator]:
+        register(
+            cls,
+            lambda model: _write(model, known),
+            lambda record: _read(cls, record, known),
+        )
+        return cls
+
+    return decorate
+
+
+def remember_training(estimator: Any, n_rows: int, class_counts: Any = None) -> None:
+    """Note what an estimator is trained on, for the file that it may be saved to."""
+    estimator._training = {
+        "n_rows": int(n_rows),
+        "class_counts": None if class_counts is None else [int(n) for n in class_counts],
+        "kernelet_version": hooks.version,
+        "date": now(),
+    }
+
+
+def write_common(model: Any) -> Record:
+    """What every fitted model has: features, their names, labels, and what it was trained on."""
+    check_is_fitted(model)
+    fields: dict[str, Any] = {"n_features_in_": int(model.n_features_in_)}
+    if hasattr(model, "feature_names_in_"):
+        fields["feature_names_in_"] = [str(name) for name in model.feature_names_in_]
+    if hasattr(model, "classes_"):
+        fields["classes_"] = encode_labels(np.asarray(model.classes_))
+    fields["training"] = getattr(model, "_training", None)
+    return Record(type(model).__name__, fields)
+
+
+def read_common(model: Any, record: Record) -> None:
+    """Set the attributes that `write_common` has written."""
+    model.n_features_in_ = record.value("n_features_in_", int)
+    if "feature_names_in_" in record.fields:
+        names = np.array(record.texts("feature_names_in_"), dtype=object)
+        if names.size != model.n_features_in_:
+            raise ModelFileError("there must be a name for each feature")
+        model.feature_names_in_ = names
+    if "classes_" in record.fields:
+        model.classes_ = decode_labels(record.fields["classes_"])
+        if model.classes_.size < 1:
+            raise ModelFileError("there are no classes")
+    training = record.optional("training", dict)
+    if training is not None:
+        model._training = _checked_training(training)
+
+
+def _checked_training(training: dict[str, Any]) -> dict[str, Any]:
+    told = Record("training", training)
+    counts = told.optional("class_counts", list)
+    return {
+        "n_rows": told.value("n_rows", int),
+        "class_counts": counts and [checked(n, int, "a number of rows") for n in counts],
+        "kernelet_version": told.value("kernelet_version", str),
+        "date": told.value("date", str),
+    }
+
+
+def _write(model: Any, attributes: dict[str, Attribute]) -> Record:
+    record = write_common(model)
+    record.parts["machine"] = to_record(model.machine_)
+    record.fields["params"] = _encode_params(model, record)
+    fitted: dict[str, Any] = {}
+    for name, attribute in attributes.items():
+        if hasattr(model, name):
+            value = getattr(model, name)
+            attribute.check(value, name)
+            fitted[name] = encode_value(value, name, record.arrays)
+    record.fields["fitted"] = fitted
+    return record
+
+
+def _encode_params(model: Any, record: Record) -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    for name, value in model.get_params(deep=False).items():
+        try:
+            params[name] = encode_value(value, f"params.{name}", record.arrays)
+        except TypeError as error:
+            # It has done its work: the fitted model is whole without it.
+            warnings.warn(
+                f"{error}; the loaded {type(model).__name__} will have the default of {name}.",
+                UserWarning,
+                stacklevel=2,
+            )
+    return params
+
+
+def _read(cls: type[Estimator], record: Record, attributes: dict[str, Attribute]) -> Estimator:
+    params = record.value("params", dict)
+    unknown = set(params) - set(inspect.signature(cls).parameters)
+    if unknown:
+        raise ModelFileError(
+            f"{record.kind} has no parameter {min(unknown)!r} here; upgrade kernelet"
+        )
+    model: Any = cls(**{name: decode_value(value, record) for name, value in params.items()})
+    model.machine_ = from_record(record.part("machine"), KernelMachine)
+    read_common(model, record)
+    if model.n_features_in_ != model.machine_.n_features:
+        raise ModelFileError("the machine is for another number of features")
+    fitted = record.value("fitted", dict)
+    for name, attribute in attributes.items():
+        if name in fitted:
+            value = decode_value(fitted[name], record)
+            attribute.check(value, name)
+            setattr(model, name, value)
+    model._check_loaded()
+    checked_model: Estimator = model
+    return checked_model

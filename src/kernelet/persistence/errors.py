@@ -1,0 +1,16 @@
+"""The one error that a bad model file gives."""
+
+from __future__ import annotations
+
+_LONGEST = 300
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model, or not one that this version can read; the message says why."""
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, on one line of bounded length: it may quote a hostile file."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    printable = "".join(c if c.isprintable() else "?" for c in text[: _LONGEST + 1])
+    return printable if len(printable) <= _LONGEST else printable[: _LONGEST - 3] + "..."

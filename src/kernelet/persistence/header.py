@@ -1,0 +1,161 @@
+"""The header of a model file, believed only after it was checked against the file's size."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from kernelet.persistence.errors import ModelFileError, one_line
+from kernelet.persistence.record import checked
+
+FORMAT = "kernelet"
+FORMAT_VERSION = 1
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "BOOL": np.dtype("?"),
+}
+
+# What a file may ask for before it has proved anything. Names, labels and categories are in the
+# header, and Python takes up to 100 bytes for each value in it.
+MAX_HEADER_BYTES = 64 * 2**20
+MAX_HEADER_VALUES = 250_000
+MAX_DIMENSIONS = 8
+# An array without entries takes no bytes in the file, whatever its other dimensions are.
+MAX_EMPTY_DIMENSION = 2**20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What an array is, and where it is behind the header."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Header:
+    """All that a file says before its arrays.
+
+    Attributes
+    ----------
+    metadata : dict of str to str
+    entries : dict of str to Entry
+    model : dict
+        The record's tree without arrays.
+    n_bytes : int
+        Of the whole file.
+    """
+
+    metadata: dict[str, str]
+    entries: dict[str, Entry]
+    model: dict[str, Any]
+    n_bytes: int
+
+
+def parse_header(data: bytes, n_bytes: int) -> Header:
+    """Understand a header.
+
+    Parameters
+    ----------
+    data : bytes
+        The header without its length.
+    n_bytes : int
+        Size of the file.
+
+    Raises
+    ------
+    ModelFileError
+        If anything in it is not as it should be.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ModelFileError("not a model file: the header is not UTF-8 text") from None
+    head = checked(_json(text, "not a model file: the header is not JSON"), dict, "the header")
+    metadata = head.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        raise ModelFileError("a safetensors file, but not one of kernelet")
+    for name, value in metadata.items():
+        checked(value, str, f"{name!r} in the metadata")
+    _check_version(metadata)
+    entries = {name: _entry(name, value) for name, value in head.items()}
+    _check_places(entries, n_bytes - 8 - len(data))
+    if "model" not in metadata:
+        raise ModelFileError("the metadata describe no model")
+    content = _json(metadata.pop("model"), "the description of the model is not JSON")
+    return Header(metadata, entries, checked(content, dict, "the model"), n_bytes)
+
+
+def _json(text: str, complaint: str) -> object:
+    if text.count(",") + text.count("[") + text.count("{") > MAX_HEADER_VALUES:
+        raise ModelFileError(f"more than {MAX_HEADER_VALUES} values in the header")
+    try:
+        value: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{complaint}: {one_line(error)}") from None
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Readers differ in which of two equal keys they believe."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _check_version(metadata: dict[str, str]) -> None:
+    text = metadata.get("format_version", "")
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) >= 1):
+        raise ModelFileError("the format version is missing or not a number")
+    if int(text) > FORMAT_VERSION:
+        writer = metadata.get("kernelet_version", "")
+        raise ModelFileError(
+            f"written by a newer kernelet ({one_line(ValueError(writer))}, format version {text}; "
+            f"this one reads up to {FORMAT_VERSION}); upgrade kernelet"
+        )
+
+
+def _entry(name: str, value: object) -> Entry:
+    what = f"the array {name!r}"
+    entry = checked(value, dict, what)
+    dtype, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise ModelFileError(f"{what} must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    for numbers in (shape, offsets):
+        if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
+            raise ModelFileError(f"{what} has no proper shape or place")
+    assert isinstance(shape, list)
+    assert isinstance(offsets, list)
+    if len(offsets) != 2 or len(shape) > MAX_DIMENSIONS:
+        raise ModelFileError(f"{what} has no proper shape or place")
+    if math.prod(shape) == 0 and max(shape) > MAX_EMPTY_DIMENSION:
+        raise ModelFileError(f"{what} is empty but has a dimension above {MAX_EMPTY_DIMENSION}")
+    if math.prod(shape) * DTYPES[dtype].itemsize != offsets[1] - offsets[0]:
+        raise ModelFileError(f"{what} has a shape that does not fit its size")
+    return Entry(DTYPES[dtype], tuple(shape), offsets[0], offsets[1])
+
+
+def _check_places(entries: dict[str, Entry], n_bytes: int) -> None:
+    """The arrays fill what is behind the header, without gaps and overlaps."""
+    end = 0
+    for name, entry in sorted(entries.items(), key=lambda item: (item[1].begin, item[1].end)):
+        if entry.begin != end:
+            raise ModelFileError(f"the array {name!r} does not begin where the one before it ends")
+        end = entry.end
+    if end != n_bytes:
+        what = "was cut off" if end > n_bytes else "is longer than it should be"
+        raise ModelFileError(f"the file {what}: {n_bytes} bytes of arrays instead of {end}")

@@ -1,0 +1,103 @@
+"""How machines and what goes with them are written and read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelet.kernels import kernel_from_specification
+from kernelet.machine import (
+    CalibratedMachine,
+    KernelMachine,
+    SigmoidCalibration,
+    TemperatureCalibration,
+)
+from kernelet.machine.columns import ColumnEncoder
+from kernelet.persistence.errors import ModelFileError
+from kernelet.persistence.record import Record
+from kernelet.persistence.registry import from_record, register, to_record
+
+CALIBRATIONS = (SigmoidCalibration, TemperatureCalibration)
+
+
+def _write_machine(machine: KernelMachine) -> Record:
+    arrays = {
+        "vectors": machine.vectors,
+        "coefficients": machine.coefficients,
+        "intercepts": machine.intercepts,
+    }
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ValueError(f"the {name} of the machine hold NaN or infinity; it is not saved.")
+    return Record("KernelMachine", {"kernel": machine.kernel.specification()}, arrays)
+
+
+def _read_machine(record: Record) -> KernelMachine:
+    kernel = kernel_from_specification(record.value("kernel", dict))
+    vectors = record.floats("vectors", 2)
+    dtype = vectors.dtype.type
+    return KernelMachine(
+        kernel,
+        vectors,
+        record.floats("coefficients", 2, dtype),
+        record.floats("intercepts", 1, dtype),
+    )
+
+
+def _write_sigmoid(calibration: SigmoidCalibration) -> Record:
+    arrays = {
+        "slopes": np.asarray(calibration.slopes, dtype=np.float64),
+        "offsets": np.asarray(calibration.offsets, dtype=np.float64),
+    }
+    return Record("SigmoidCalibration", {}, arrays)
+
+
+def _read_sigmoid(record: Record) -> SigmoidCalibration:
+    slopes = np.array(record.floats("slopes", 1, np.float64))
+    offsets = np.array(record.floats("offsets", 1, np.float64))
+    if slopes.shape != offsets.shape or slopes.size == 0:
+        raise ModelFileError("a sigmoid must have as many slopes as offsets")
+    return SigmoidCalibration(slopes, offsets)
+
+
+def _write_temperature(calibration: TemperatureCalibration) -> Record:
+    value = float(calibration.inverse_temperature)
+    return Record("TemperatureCalibration", {"inverse_temperature": value})
+
+
+def _read_temperature(record: Record) -> TemperatureCalibration:
+    return TemperatureCalibration(record.value("inverse_temperature", float))
+
+
+def _write_calibrated(model: CalibratedMachine) -> Record:
+    parts = {"machine": to_record(model.machine), "calibration": to_record(model.calibration)}
+    return Record("CalibratedMachine", parts=parts)
+
+
+def _read_calibrated(record: Record) -> CalibratedMachine:
+    machine: KernelMachine = from_record(record.part("machine"), KernelMachine)
+    return calibrated_machine(machine, record.part("calibration"))
+
+
+def calibrated_machine(machine: KernelMachine, calibration: Record) -> CalibratedMachine:
+    """A machine with the calibration in a record, which must be for as many outputs."""
+    read = from_record(calibration, CALIBRATIONS)
+    if isinstance(read, SigmoidCalibration) and read.slopes.size != machine.n_outputs:
+        raise ModelFileError("the calibration is for another number of outputs than the machine's")
+    return CalibratedMachine(machine, read)
+
+
+def _write_columns(encoder: ColumnEncoder) -> Record:
+    fields, arrays = encoder.state()
+    return Record("ColumnEncoder", fields, arrays)
+
+
+def _read_columns(record: Record) -> ColumnEncoder:
+    arrays = {name: record.floats(name, 1, np.float64) for name in ("shift", "scale", "fill")}
+    return ColumnEncoder.from_state(record.fields, arrays)
+
+
+register(KernelMachine, _write_machine, _read_machine)
+register(SigmoidCalibration, _write_sigmoid, _read_sigmoid)
+register(TemperatureCalibration, _write_temperature, _read_temperature)
+register(CalibratedMachine, _write_calibrated, _read_calibrated)
+register(ColumnEncoder, _write_columns, _read_columns)

@@ -1,0 +1,84 @@
+"""What a model file says of itself, without its arrays."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from kernelet.persistence.container import read_header, record_of_tree
+from kernelet.persistence.errors import ModelFileError, one_line
+from kernelet.persistence.header import Entry, Header
+from kernelet.persistence.record import Record
+
+
+def read_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Describe a model file; no array of it is read.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    dict
+        JSON values. "format_version", "kernelet_version", "saved" and "file_bytes" are of the file;
+        "kind" is the class that `kernelet.load` returns, "estimator" that of the innermost model
+        in it; "kernel", "n_vectors", "n_features", "n_outputs", "dtype" and "machine_bytes" are of
+        the machine; "classes", "feature_names", "params", "training" (rows, rows of each class,
+        version and date of the fit), "target" and "columns" are None where the model has none.
+
+    Raises
+    ------
+    ModelFileError, OSError
+        As `kernelet.load` does.
+    """
+    try:
+        return _summary(read_header(path))
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {one_line(error).rstrip('.')}.") from error
+
+
+def _summary(header: Header) -> dict[str, Any]:
+    outer = record_of_tree(header.model, "", {})
+    inner, prefix = outer, ""
+    while "estimator" in inner.parts:
+        inner, prefix = inner.parts["estimator"], prefix + "estimator/"
+    labels = inner.optional("classes_", dict)
+    encoder = outer.parts.get("encoder")
+    columns = outer if outer.kind == "ColumnEncoder" else encoder
+    return {
+        "format_version": int(header.metadata["format_version"]),
+        "kernelet_version": header.metadata.get("kernelet_version"),
+        "saved": header.metadata.get("saved"),
+        "file_bytes": header.n_bytes,
+        "kind": outer.kind,
+        "estimator": inner.kind,
+        **_machine(inner, prefix, header.entries),
+        "classes": None if labels is None else labels.get("values"),
+        "feature_names": inner.optional("feature_names_in_", list),
+        "params": inner.optional("params", dict),
+        "training": inner.optional("training", dict),
+        "target": outer.optional("target", str),
+        "columns": None if columns is None else columns.optional("columns", list),
+    }
+
+
+def _machine(model: Record, prefix: str, entries: dict[str, Entry]) -> dict[str, Any]:
+    machine = model
+    if "machine" in model.parts:
+        machine, prefix = model.parts["machine"], prefix + "machine/"
+    names = ("kernel", "n_vectors", "n_features", "n_outputs", "dtype", "machine_bytes")
+    if machine.kind != "KernelMachine":
+        return dict.fromkeys(names)
+    found = [entries.get(prefix + name) for name in ("vectors", "coefficients", "intercepts")]
+    arrays = [entry for entry in found if entry is not None]
+    if len(arrays) != 3 or [len(entry.shape) for entry in arrays] != [2, 2, 1]:
+        raise ModelFileError("the arrays of the machine are missing or have other dimensions")
+    values = (
+        machine.value("kernel", dict),
+        *arrays[0].shape,
+        arrays[1].shape[1],
+        arrays[0].dtype.name,
+        sum(entry.end - entry.begin for entry in arrays),
+    )
+    return dict(zip(names, values, strict=True))
