@@ -1,5 +1,91 @@
-"""The one way in which a command fails."""
+"""The ways in which a command fails, each with an exit code of its own."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class CommandError(Exception):
     """A command cannot do its work; the message is one line for a person, with what to try."""
+
+    exit_code = 1
+
+
+class UsageError(CommandError):
+    """The command line asks for what cannot be."""
+
+    exit_code = 2
+
+
+class DataError(CommandError):
+    """A table cannot be read, or holds what cannot be used."""
+
+    exit_code = 3
+
+
+class ModelError(CommandError):
+    """A model file cannot be read, or does not fit the table or the command."""
+
+    exit_code = 4
+
+
+class OutputError(CommandError):
+    """A result cannot be written."""
+
+    exit_code = 5
+
+
+class Interrupted(CommandError):
+    """Ctrl-C, where there is more to say than that."""
+
+    exit_code = 130
+
+
+def one_line(error: BaseException) -> str:
+    r"""The message of any exception, on one line and never empty.
+
+    Examples
+    --------
+    >>> one_line(ValueError("C must be positive.\n  got -1"))
+    'C must be positive. got -1'
+    >>> one_line(MemoryError())
+    'MemoryError'
+    """
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """Some names for a sentence, and how many there are beyond them.
+
+    Examples
+    --------
+    >>> listed(["age", "sex"])
+    "'age', 'sex'"
+    >>> listed(range(5), most=2)
+    '0, 1 and 3 more'
+    """
+    shown = [repr(name) for name in names]
+    if len(shown) <= most:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that a person may have meant.
+
+    Examples
+    --------
+    >>> nearest("Sepcies", ["species", "petal width"])
+    'species'
+    """
+    lower = {candidate.lower(): candidate for candidate in reversed(known)}
+    found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return lower[found[0]] if found else None
+
+
+def no_column(name: str, known: Sequence[str], where: str) -> DataError:
+    """The error for a column that a table does not have, with the near one if there is one."""
+    near = nearest(name, known)
+    hint = f"do you mean {near!r}?" if near is not None else f"it has {listed(known)}"
+    return DataError(f"{where} has no column {name!r}; {hint}")

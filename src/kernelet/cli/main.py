@@ -1,8 +1,8 @@
 """Reads the command line and hands over to a command.
 
-A command is a module with a one-line docstring (its help), `configure(parser)` and
-`run(arguments)`, listed in `COMMANDS`. It imports what it computes with inside `run`, so that
-`kernelet --help` answers at once.
+A command is a module with a docstring (its first line is the short help), `configure(parser)` and
+`run(arguments)`, listed in `COMMANDS`; `EXAMPLES`, if it has any, end its help. It imports what it
+computes with inside `run`, so that `kernelet --help` answers at once.
 """
 
 from __future__ import annotations
@@ -11,51 +11,100 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
 import kernelet
-from kernelet.cli.errors import CommandError
+from kernelet.cli.errors import CommandError, nearest, one_line
 
-COMMANDS = ("demo",)
+COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info")
+EPILOG = """in a minute:
+  kernelet demo
+  kernelet fit train.csv --target class --vectors 20 --holdout 0.2 -o model.kernelet
+  kernelet predict model.kernelet new.csv -o predicted.csv
+
+`kernelet COMMAND --help` tells more about a command.
+
+exit codes:
+  0 done   1 failed   2 wrong command line   3 bad table   4 bad model
+  5 output cannot be written   130 interrupted (a fit saves the best machine so far)"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that suggests the command a person meant."""
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            choices = [str(choice) for choice in action.choices or ()]
+            near = nearest(str(value), choices)
+            hint = f"do you mean {near!r}?" if near else f"known are {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"{value!r} is not known; {hint}") from error
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="kernelet",
         description="Small kernel machines: the cost of a prediction is fixed in advance.",
-        epilog="`kernelet COMMAND --help` tells more about a command.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"kernelet {kernelet.__version__}")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True
+    )
     for name in COMMANDS:
         command: ModuleType = importlib.import_module(f"kernelet.cli.{name}")
-        summary = str(command.__doc__).splitlines()[0]
-        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        description = str(command.__doc__).strip()
+        subparser = subparsers.add_parser(
+            name,
+            help=description.splitlines()[0],
+            description=description,
+            epilog=getattr(command, "EXAMPLES", None),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         command.configure(subparser)
-        subparser.set_defaults(run=command.run, command=name)
+        subparser.add_argument(
+            "--debug", action="store_true", help="show the traceback of an error"
+        )
+        subparser.set_defaults(run=command.run)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code of the process.
 
-    0: done. 1: the command could not do its work, and one line on stderr says why. 2: the command
-    line is wrong. 130: interrupted from the keyboard.
+    0: done. 1: the command could not do its work. 2: the command line is wrong. 3: a table cannot
+    be read or used. 4: a model file cannot. 5: an output cannot be written. 130: interrupted from
+    the keyboard. Whenever it is not 0, one line on stderr says why.
     """
     arguments = build_parser().parse_args(argv)
     try:
-        arguments.run(arguments)
+        code = arguments.run(arguments)
         sys.stdout.flush()
     except CommandError as error:
-        print(f"kernelet {arguments.command}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"kernelet {arguments.command}: interrupted", file=sys.stderr)
-        return 130
+        return _failed(arguments, error, str(error), error.exit_code)
+    except KeyboardInterrupt as error:
+        return _failed(arguments, error, "interrupted", 130)
     except BrokenPipeError:
         # The reader (head, less) has gone; the interpreter must not try to flush to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
+    except MemoryError as error:
+        return _failed(arguments, error, "not enough memory; take fewer rows or columns", 1)
+    except OSError as error:
+        return _failed(arguments, error, one_line(error), 1)
+    except Exception as error:
+        what = f"{type(error).__name__}: {one_line(error)}"
+        return _failed(arguments, error, f"{what} (--debug shows where)", 1)
+    return code or 0
+
+
+def _failed(arguments: argparse.Namespace, error: BaseException, reason: str, code: int) -> int:
+    if arguments.debug:
+        traceback.print_exception(error)
+    print(f"kernelet {arguments.command}: {reason}", file=sys.stderr)
+    return code

@@ -1,0 +1,139 @@
+"""Give a model fewer vectors.
+
+The vectors are learned anew, such that the smaller machine comes as near to the larger one as it
+can. With a table of labelled rows the machine is then fitted to these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from kernelet.cli.errors import ModelError, UsageError, one_line
+from kernelet.cli.figures import Confusion, unknown_labels
+from kernelet.cli.fit import wrapped
+from kernelet.cli.labels import codes_of
+from kernelet.cli.methods import count_argument
+from kernelet.cli.models import Model, read_model
+from kernelet.cli.output import Output, add_output_options, percent, size
+from kernelet.cli.progress import progress_bar
+from kernelet.cli.reading import read_table, target_of
+from kernelet.cli.sources import Source, add_table_options
+from kernelet.cli.table import Table
+from kernelet.cli.writing import check_output, writing_errors
+
+EXAMPLES = """examples:
+  kernelet compress large.kernelet --vectors 10 -o small.kernelet
+  kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
+    parser.add_argument(
+        "-m", "--vectors", type=count_argument, required=True, metavar="N", help="at most so many"
+    )
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="MODEL", help="the file to save the model in"
+    )
+    parser.add_argument("--table", metavar="TABLE", help="labelled rows to fit and measure with")
+    parser.add_argument(
+        "-t", "--target", metavar="COLUMN", help="the column of the labels (default: the model's)"
+    )
+    parser.add_argument(
+        "--refit",
+        choices=["none", "margin", "direct"],
+        help="with a table: nothing, the coefficients, or the vectors too (default: margin)",
+    )
+    parser.add_argument("--max-iter", type=count_argument, help="most steps of the search")
+    parser.add_argument("--seed", type=int, default=0, help="of the first vectors (default: 0)")
+    add_table_options(parser)
+    add_output_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, compress, save, compare."""
+    import kernelet
+
+    output = Output.from_arguments(arguments)
+    check_output(arguments.output)
+    if arguments.refit not in (None, "none") and not arguments.table:
+        raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
+    model = read_model(arguments.model)
+    estimator = model.estimator
+    if isinstance(estimator, kernelet.CalibratedClassifier):
+        estimator = estimator.estimator_
+        output.warn("the probabilities are left out; they belong to the larger machine")
+    options: dict[str, Any] = {"random_state": arguments.seed}
+    if arguments.max_iter:
+        options["max_iter"] = arguments.max_iter
+    table, target = None, ""
+    if arguments.table:
+        source = Source.from_arguments(arguments.table, arguments)
+        target = target_of(source, arguments.target, model.target)
+        table = read_table(source, target, model.text_columns)
+        truth = codes_of(table, target, model.classes)
+        known = truth >= 0
+        options["X"] = model.rows(table.without([target]).take(known))
+        options["y"] = model.classes[truth[known]]
+        options["refit"] = arguments.refit or "margin"
+    start = time.perf_counter()
+    text = f"compressing {model.machine.n_vectors} vectors"
+    with output.hearing_warnings(), progress_bar(output, text, None, "steps"):
+        try:
+            small = kernelet.compress(estimator, arguments.vectors, **options)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{arguments.model}: {one_line(error)}") from error
+    seconds = time.perf_counter() - start
+    content = wrapped(small, model.encoder, model.target)
+    with writing_errors(arguments.output):
+        content.save(arguments.output)
+    _report(arguments, model, Model(arguments.output, content), table, target, seconds, output)
+
+
+def _report(
+    arguments: argparse.Namespace,
+    large: Model,
+    small: Model,
+    table: Table | None,
+    target: str,
+    seconds: float,
+    output: Output,
+) -> None:
+    relative = getattr(small.estimator, "relative_error_", None)
+    models = [("before", large), ("after", small)]
+    confusions = [_measured(model, table, target) for _, model in models] if table else []
+    if confusions:
+        unknown_labels(output, confusions[0], target)
+    if not output.quiet:
+        headings = ["", "vectors", "size", *(["error on the table"] if table else [])]
+        rows = [
+            [name, str(model.machine.n_vectors), size(model.machine.nbytes)]
+            for name, model in models
+        ]
+        for row, confusion in zip(rows, confusions, strict=False):
+            row.append(percent(confusion.error))
+        output.table(headings, rows)
+        far = f", {percent(relative)} of its norm away from the machine" if relative else ""
+        output.text(f"\nsaved in {arguments.output} after {seconds:.1f} s{far}")
+    output.document(
+        {
+            "model": arguments.output,
+            "vectors_before": large.machine.n_vectors,
+            "vectors": small.machine.n_vectors,
+            "machine_bytes_before": large.machine.nbytes,
+            "machine_bytes": small.machine.nbytes,
+            "relative_error": relative,
+            "seconds": seconds,
+            "error_before": confusions[0].error if confusions else None,
+            "error": confusions[1].error if confusions else None,
+        }
+    )
+
+
+def _measured(model: Model, table: Table, target: str) -> Confusion:
+    confusion = Confusion.empty(model.classes)
+    truth = codes_of(table, target, model.classes)
+    confusion.add(truth, model.estimator.predict(model.rows(table.without([target]))))
+    return confusion

@@ -1,0 +1,275 @@
+"""Learn a small machine from a table.
+
+Text columns become indicators and numbers are scaled; both are kept in the model, so that
+`kernelet predict` takes the raw table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from kernelet.cli.cost import kernel_text
+from kernelet.cli.errors import CommandError, DataError, Interrupted, UsageError, one_line
+from kernelet.cli.figures import Confusion, unknown_labels
+from kernelet.cli.labels import codes_of
+from kernelet.cli.methods import (
+    DEFAULT_VECTORS,
+    add_method_options,
+    count_argument,
+    has_budget,
+    make_estimator,
+)
+from kernelet.cli.models import Model
+from kernelet.cli.output import Output, add_output_options, percent, size
+from kernelet.cli.progress import progress_bar, watched
+from kernelet.cli.reading import read_table
+from kernelet.cli.sources import Source, add_table_options
+from kernelet.cli.training_data import (
+    TrainingData,
+    add_data_options,
+    fit_encoder,
+    matrix,
+    read_training_data,
+)
+from kernelet.cli.writing import check_output, writing_errors
+
+if TYPE_CHECKING:
+    from kernelet.machine.columns import ColumnEncoder
+
+EXAMPLES = """examples:
+  kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
+  kernelet fit train.csv -t label --C 10 --test test.csv -o model.kernelet
+  kernelet fit a9a.libsvm --vectors 50 --method reduced-svc --holdout 0.2 -o a9a.kernelet"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_data_options(parser)
+    parser.add_argument(
+        "-m",
+        "--vectors",
+        type=count_argument,
+        metavar="N",
+        help="the budget: kernel values that a prediction may cost "
+        f"(default: {DEFAULT_VECTORS}, or what comes out of methods that choose it)",
+    )
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="MODEL", help="the file to save the model in"
+    )
+    group = parser.add_argument_group("measuring the error")
+    group.add_argument("--test", metavar="TABLE", help="rows to measure the error on")
+    group.add_argument(
+        "--holdout", type=_share, metavar="SHARE", help="keep this share of the rows for it"
+    )
+    group.add_argument(
+        "--probabilities",
+        action="store_true",
+        help="calibrate on these rows, so that `predict --probabilities` works",
+    )
+    add_method_options(parser)
+    add_table_options(parser)
+    add_output_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, learn, save, measure; 130 if Ctrl-C cut the learning short."""
+    output = Output.from_arguments(arguments)
+    check_output(arguments.output)
+    if arguments.test and arguments.holdout:
+        raise UsageError("say --test or --holdout, not both")
+    if arguments.probabilities and not (arguments.test or arguments.holdout):
+        raise UsageError("--probabilities needs rows of their own: say --holdout 0.2 or --test")
+    data = read_training_data(arguments, output)
+    test = None
+    if arguments.holdout:
+        data, test = split(data, arguments.holdout, arguments.seed)
+    elif arguments.test:
+        test = read_test(arguments, data)
+    encoder = fit_encoder(data, arguments.scaling)
+    start = time.perf_counter()
+    estimator, interrupted = learn(arguments, data, encoder, output)
+    seconds = time.perf_counter() - start
+    if arguments.probabilities and test is not None:
+        estimator = _calibrated(estimator, test, encoder)
+    content = wrapped(estimator, encoder, data.target)
+    with writing_errors(arguments.output):
+        content.save(arguments.output)
+    model = Model(arguments.output, content)
+    if interrupted:
+        output.warn(f"interrupted; the best machine so far is saved in {arguments.output}")
+    report(arguments, model, data, test, seconds, interrupted, output)
+    return 130 if interrupted else 0
+
+
+def learn(
+    arguments: argparse.Namespace, data: TrainingData, encoder: ColumnEncoder | None, output: Output
+) -> tuple[Any, bool]:
+    """The fitted estimator, and whether Ctrl-C ended its fit."""
+    budget = arguments.vectors
+    estimator = make_estimator(arguments, budget or DEFAULT_VECTORS)
+    rows = matrix(data.table, encoder)
+    n_rows = rows.shape[0]
+    if has_budget(estimator) and (budget or DEFAULT_VECTORS) > n_rows:
+        if budget is not None:
+            raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
+        estimator.set_params(n_vectors=n_rows)
+    total = estimator.get_params().get("max_iter")
+    text = f"learning from {n_rows} rows"
+    with (
+        output.hearing_warnings() as caught,
+        progress_bar(output, text, total if total and total > 0 else None, "steps") as bar,
+    ):
+        watched(estimator, bar)
+        try:
+            estimator.fit(rows, data.labels)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted before there was a machine; nothing is saved") from None
+        except ValueError as error:
+            raise CommandError(one_line(error)) from error
+        finally:
+            if hasattr(estimator, "set_callbacks"):
+                estimator.set_callbacks()
+        interrupted = any("interrupted" in str(item.message) for item in caught)
+        caught[:] = [item for item in caught if "interrupted" not in str(item.message)]
+    return _within_budget(estimator, budget, rows, data.labels), interrupted
+
+
+def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
+    """What a method without a budget has found, compressed if it is asked for less."""
+    from kernelet import compress
+
+    if hasattr(estimator, "support_vectors_"):  # scikit-learn's, which files do not hold
+        return compress(estimator, budget or len(estimator.support_))
+    if budget is not None and not has_budget(estimator) and estimator.n_vectors_ > budget:
+        return compress(estimator, budget, rows, labels, refit="margin")
+    return estimator
+
+
+def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:
+    """A model of tables, or the estimator itself where there is nothing to encode."""
+    if encoder is None:
+        return estimator
+    from kernelet import TableModel
+
+    return TableModel(encoder, estimator, target)
+
+
+def split(data: TrainingData, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
+    """Rows to learn from and rows to measure on, each class in proportion where that can be."""
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    index = np.arange(len(data.labels))
+    _, counts = np.unique(data.labels, return_counts=True)
+    n_test = max(1, round(share * index.size))
+    if index.size - n_test < 2:
+        raise DataError(f"{data.table.source} has too few rows for --holdout {share:g}")
+    stratify = data.labels if counts.min() >= 2 and n_test >= counts.size else None
+    with contextlib.suppress(ValueError):  # fewer rows left than classes
+        train, test = train_test_split(
+            index, test_size=n_test, stratify=stratify, random_state=seed
+        )
+        if np.unique(data.labels[train]).size >= 2:
+            return data.take(np.sort(train)), data.take(np.sort(test))
+    raise DataError(
+        f"{data.table.source} has too few rows of each class for --holdout {share:g}; "
+        "take a smaller share or a table for --test"
+    )
+
+
+def read_test(arguments: argparse.Namespace, data: TrainingData) -> TrainingData:
+    """The table of ``--test``, read as that of the training rows."""
+    test_arguments = argparse.Namespace(**vars(arguments))
+    if arguments.format and arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:
+        test_arguments.format = None
+    source = Source.from_arguments(arguments.test, test_arguments)
+    text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
+    table = read_table(source, data.target, text)
+    return TrainingData(table, table.column(data.target), data.target)
+
+
+def report(
+    arguments: argparse.Namespace,
+    model: Model,
+    data: TrainingData,
+    test: TrainingData | None,
+    seconds: float,
+    interrupted: bool,
+    output: Output,
+) -> None:
+    """Tell what was learned, and how well."""
+    machine = model.machine
+    measured = data if test is None else test
+    confusion = Confusion.empty(model.classes)
+    with output.hearing_warnings():
+        rows = model.rows(measured.table)
+        truth = codes_of(_labelled(measured), data.target, model.classes)
+        confusion.add(truth, model.estimator.predict(rows))
+    unknown_labels(output, confusion, data.target)
+    kernel = machine.kernel.specification()
+    which = "training error" if test is None else "test error"
+    if not output.quiet:
+        output.facts(
+            [
+                ("model", f"{arguments.output} ({size(_file_bytes(arguments.output))})"),
+                ("method", f"{arguments.method}, {kernel_text(kernel)}"),
+                ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
+                ("rows", f"{len(data.labels)} in {model.classes.size} classes"),
+                ("features", str(machine.n_features)),
+                ("fit", f"{seconds:.1f} s"),
+                (which, f"{percent(confusion.error)} of {confusion.n_rows} rows"),
+            ]
+        )
+    output.document(
+        {
+            "model": arguments.output,
+            "bytes": _file_bytes(arguments.output),
+            "method": arguments.method,
+            "kernel": kernel,
+            "vectors": machine.n_vectors,
+            "features": machine.n_features,
+            "rows": len(data.labels),
+            "classes": model.classes,
+            "target": data.target,
+            "fit_seconds": seconds,
+            "interrupted": interrupted,
+            "training_error": confusion.error if test is None else None,
+            "test": None if test is None else confusion.document(),
+        }
+    )
+
+
+def _labelled(data: TrainingData) -> Any:
+    from dataclasses import replace
+
+    return replace(data.table, columns={data.target: data.labels}, rows=None)
+
+
+def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
+    from kernelet import calibrate
+    from kernelet.cli.labels import training_labels
+
+    rows = Model("", wrapped(estimator, encoder, test.target)).rows(test.table)
+    try:
+        return calibrate(estimator, rows, training_labels(_labelled(test), test.target))
+    except (TypeError, ValueError) as error:
+        raise CommandError(f"--probabilities: {one_line(error)}") from error
+
+
+def _file_bytes(path: str) -> int:
+    from pathlib import Path
+
+    return Path(path).stat().st_size
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
+    return value

@@ -1,0 +1,238 @@
+"""Show the error against the number of vectors.
+
+Cross-validates a list of budgets, and the full SVM with the same C and kernel on the same folds:
+the line to meet. Picks the smallest budget within one standard error of the best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from typing import Any
+
+from kernelet.cli.errors import CommandError, UsageError, one_line
+from kernelet.cli.fit import wrapped
+from kernelet.cli.methods import add_method_options, count_argument, has_budget, make_estimator
+from kernelet.cli.output import Output, add_output_options, percent, size
+from kernelet.cli.progress import progress_bar
+from kernelet.cli.sources import add_table_options, imported
+from kernelet.cli.training_data import add_data_options, fit_encoder, matrix, read_training_data
+from kernelet.cli.writing import check_output, replaced_file, writing_errors
+
+EXAMPLES = """examples:
+  kernelet frontier iris.csv --target species --budgets 2,5,10
+  kernelet frontier train.csv -t label --C 10 --csv frontier.csv --png frontier.png
+  kernelet frontier train.csv -t label -o model.kernelet"""
+HEADINGS = ("vectors", "error", "+-", "us/row", "size", "")
+_KERNELS_OF_SVC = ("rbf", "linear", "poly", "sigmoid")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_data_options(parser)
+    parser.add_argument(
+        "--budgets",
+        type=_budgets,
+        default=[5, 10, 20, 50],
+        metavar="N,N",
+        help="numbers of vectors to try (default: 5,10,20,50)",
+    )
+    parser.add_argument("--folds", type=count_argument, default=5, help="default: 5")
+    parser.add_argument("--no-svm", action="store_true", help="leave the full SVM out")
+    parser.add_argument("--csv", metavar="FILE", help="save the table")
+    parser.add_argument("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", help="fit the picked budget on all rows and save it"
+    )
+    add_method_options(parser)
+    add_table_options(parser)
+    add_output_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Cross-validate, print, draw, save."""
+    output = Output.from_arguments(arguments)
+    for path in (arguments.csv, arguments.png, arguments.output):
+        check_output(path)
+    if arguments.folds < 2:
+        raise UsageError("--folds must be at least 2")
+    if arguments.png:
+        imported("matplotlib", "plot", "--png")
+    estimator = make_estimator(arguments, None)
+    if not has_budget(estimator):
+        raise UsageError(
+            f"--method {arguments.method} chooses its number of vectors itself; take one with a "
+            "budget, such as sparse-svc"
+        )
+    data = read_training_data(arguments, output)
+    encoder = fit_encoder(data, arguments.scaling)
+    rows = matrix(data.table, encoder)
+    start = time.perf_counter()
+    search = _search(arguments, estimator, rows, data.labels, output)
+    seconds = time.perf_counter() - start
+    entries = _entries(search)
+    if arguments.csv:
+        _write_csv(arguments.csv, entries)
+    if arguments.png:
+        _draw(arguments.png, search)
+    if arguments.output:
+        with writing_errors(arguments.output):
+            wrapped(search.best_estimator_, encoder, data.target).save(arguments.output)
+    rows_text = f"{search.n_splits_} folds of {len(data.labels)} rows"
+    output.text(f"{arguments.method}, {rows_text}, {seconds:.1f} s\n")
+    output.table(HEADINGS, [_cells(entry) for entry in entries])
+    output.text("\n" + conclusion(entries))
+    for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
+        if path:
+            output.remark(f"{what} saved in {path}")
+    if arguments.output:
+        output.remark(f"machine of {search.n_vectors_} vectors saved in {arguments.output}")
+    output.document(
+        {
+            "method": arguments.method,
+            "rows": len(data.labels),
+            "folds": search.n_splits_,
+            "seconds": seconds,
+            "frontier": [entry for entry in entries if entry["model"] != "svm"],
+            "svm": next((entry for entry in entries if entry["model"] == "svm"), None),
+            "picked_vectors": int(search.budgets_[search.best_index_]),
+            "model": arguments.output,
+        }
+    )
+
+
+def _search(
+    arguments: argparse.Namespace, estimator: Any, rows: Any, labels: Any, output: Output
+) -> Any:
+    import numpy as np
+
+    from kernelet import BudgetSearchCV
+
+    _, counts = np.unique(labels, return_counts=True)
+    if counts.min() < 2:
+        output.warn("a class has a single row; it is missing in most folds")
+    folds = min(arguments.folds, max(2, int(counts.max())))
+    most = rows.shape[0] - -(-rows.shape[0] // folds)
+    budgets = [budget for budget in arguments.budgets if budget <= most]
+    if not budgets:
+        raise UsageError(f"--budgets must have a number of at most {most}, the rows of a fold")
+    if len(budgets) < len(arguments.budgets):
+        output.warn(f"budgets above the {most} rows of a fold are left out")
+    search = BudgetSearchCV(
+        estimator,
+        budgets,
+        cv=folds,
+        reference=_full_svm(arguments, estimator),
+        n_jobs=arguments.jobs,
+        refit=bool(arguments.output),
+        error_score="raise",
+    )
+    with (
+        output.hearing_warnings(),
+        progress_bar(output, f"{len(budgets)} budgets on {folds} folds", None, "steps"),
+    ):
+        try:
+            search.fit(rows, labels)
+        except ValueError as error:
+            raise CommandError(one_line(error)) from error
+    return search
+
+
+def _full_svm(arguments: argparse.Namespace, estimator: Any) -> Any:
+    """scikit-learn's SVC with the parameters of the small machine, where it has them."""
+    from sklearn.svm import SVC
+
+    params = estimator.get_params()
+    if arguments.no_svm or params.get("kernel", "rbf") not in _KERNELS_OF_SVC:
+        return None
+    names = ("C", "kernel", "gamma", "degree", "coef0", "class_weight")
+    return SVC(**{name: params[name] for name in names if name in params})
+
+
+def _entries(search: Any) -> list[dict[str, Any]]:
+    results = search.cv_results_
+    entries = [
+        {
+            "model": "small",
+            "vectors": int(budget),
+            "error": 1.0 - float(results["mean_test_score"][place]),
+            "standard_error": float(results["standard_error_test_score"][place]),
+            "microseconds_per_row": float(results["mean_microseconds"][place]),
+            "bytes": float(results["mean_bytes"][place]),
+            "picked": place == search.best_index_,
+        }
+        for place, budget in enumerate(search.budgets_)
+    ]
+    svm = search.reference_results_
+    if svm is not None:
+        entries.append(
+            {
+                "model": "svm",
+                "vectors": round(svm["mean_n_vectors"]),
+                "error": 1.0 - svm["mean_test_score"],
+                "standard_error": svm["standard_error_test_score"],
+                "microseconds_per_row": svm["mean_microseconds"],
+                "bytes": svm["mean_bytes"],
+                "picked": False,
+            }
+        )
+    return entries
+
+
+def _cells(entry: dict[str, Any]) -> list[str]:
+    remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
+    return [
+        str(entry["vectors"]),
+        percent(entry["error"]),
+        percent(entry["standard_error"]),
+        f"{entry['microseconds_per_row']:.2f}",
+        size(round(entry["bytes"])),
+        remark,
+    ]
+
+
+def conclusion(entries: list[dict[str, Any]]) -> str:
+    """What the table says, in a sentence."""
+    pick = next(entry for entry in entries if entry["picked"])
+    text = f"{pick['vectors']} vectors: error {percent(pick['error'])}"
+    svm = next((entry for entry in entries if entry["model"] == "svm"), None)
+    if svm is None:
+        return text + ", within one standard error of the best."
+    times = svm["vectors"] / pick["vectors"]
+    return (
+        f"{text}; the full SVM: {percent(svm['error'])} with {svm['vectors']}, "
+        f"{times:.1f} times as many."
+    )
+
+
+def _write_csv(path: str, entries: list[dict[str, Any]]) -> None:
+    with replaced_file(path) as stream:
+        writer = csv.DictWriter(stream, list(entries[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(entries)
+
+
+def _draw(path: str, search: Any) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from kernelet.plotting import FrontierDisplay
+
+    with writing_errors(path):
+        display = FrontierDisplay.from_estimator(search)
+        try:
+            display.figure_.savefig(path, dpi=150, bbox_inches="tight")
+        except ValueError as error:  # an ending that is no format of pictures
+            raise UsageError(f"--png {path}: {one_line(error)}") from error
+        finally:
+            pyplot.close(display.figure_)
+
+
+def _budgets(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise argparse.ArgumentTypeError(f"must be whole numbers between commas, got {text!r}")
+    return sorted({int(part) for part in parts})

@@ -1,0 +1,106 @@
+"""Show what is in a model file.
+
+Vectors, kernel, bytes, what a prediction costs, and what the model was trained on. Nothing in the
+file is executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from kernelet.cli.cost import kernel_text, microseconds_per_row
+from kernelet.cli.errors import listed
+from kernelet.cli.labels import text_of
+from kernelet.cli.models import read_model
+from kernelet.cli.output import Output, add_output_options, size
+
+EXAMPLES = """examples:
+  kernelet info iris.kernelet
+  kernelet info iris.kernelet --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
+    add_output_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, measure, print."""
+    from kernelet.persistence import read_summary
+
+    output = Output.from_arguments(arguments)
+    model = read_model(arguments.model)
+    summary = read_summary(arguments.model)
+    microseconds = microseconds_per_row(model.machine)
+    summary = {
+        "model": arguments.model,
+        **summary,
+        "kernel_evaluations_per_row": model.machine.n_vectors,
+        "microseconds_per_row": microseconds,
+    }
+    output.facts(_facts(summary, model.machine.n_vectors, microseconds))
+    output.document(summary)
+
+
+def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list[tuple[str, str]]:
+    facts = [
+        ("file", f"{summary['model']} ({size(summary['file_bytes'])})"),
+        ("model", _nested(summary)),
+        ("vectors", f"{n_vectors} of {summary['n_features']} features, {summary['dtype']}"),
+        ("kernel", kernel_text(summary["kernel"])),
+        ("machine", f"{size(summary['machine_bytes'])} in {summary['n_outputs']} outputs"),
+        ("cost", f"{n_vectors} kernel values and about {microseconds:.2g} us per row, in batches"),
+    ]
+    if summary["classes"] is not None:
+        names = [text_of(label) for label in summary["classes"]]
+        facts.append(("classes", f"{len(names)}: {listed(names)}"))
+    if summary["target"]:
+        facts.append(("target", summary["target"]))
+    if summary["columns"]:
+        facts.append(("columns", _columns(summary["columns"])))
+    elif summary["feature_names"]:
+        facts.append(("columns", listed(summary["feature_names"])))
+    if summary["training"]:
+        facts.append(("trained", _training(summary["training"], summary["classes"])))
+    chosen = _parameters(summary["params"])
+    if chosen:
+        facts.append(("parameters", chosen))
+    version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
+    facts.append(("saved", f"{summary['saved']} by {version}"))
+    return facts
+
+
+def _nested(summary: dict[str, Any]) -> str:
+    inner, outer = str(summary["estimator"]), str(summary["kind"])
+    return inner if inner == outer else f"{inner} in a {outer}"
+
+
+def _columns(columns: list[dict[str, Any]]) -> str:
+    texts = [
+        f"{column['name']} ({len(column['categories'])} values)"
+        if column["kind"] == "category"
+        else str(column["name"])
+        for column in columns
+    ]
+    shown = ", ".join(texts[:8]) + (f" and {len(texts) - 8} more" if len(texts) > 8 else "")
+    return f"{len(columns)}: {shown}"
+
+
+def _training(training: dict[str, Any], classes: list[Any] | None) -> str:
+    text = f"on {training['n_rows']} rows"
+    counts = training.get("class_counts")
+    if counts and classes and len(counts) <= 8:
+        pairs = zip(counts, classes, strict=True)
+        text += f" ({', '.join(f'{count} of {text_of(label)}' for count, label in pairs)})"
+    return f"{text}, {training['date']}"
+
+
+def _parameters(params: dict[str, Any] | None) -> str:
+    shown = {
+        name: value
+        for name, value in (params or {}).items()
+        if isinstance(value, str | int | float) and name not in ("n_vectors", "verbose")
+    }
+    return ", ".join(f"{name}={value}" for name, value in shown.items())

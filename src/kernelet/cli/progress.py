@@ -1,0 +1,149 @@
+"""Progress bars on a terminal: rich's, or a line that counts; nothing where nobody looks."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from kernelet.cli.output import Output
+
+_LINE_SECONDS = 0.2  # between two prints of the plain line
+
+
+class Bar(Protocol):
+    """A bar that is moved on."""
+
+    def advance(self, steps: int) -> None:
+        """So many more steps are done."""
+
+    def say(self, text: str) -> None:
+        """What is done just now."""
+
+
+class SilentBar:
+    """Where nobody looks."""
+
+    def advance(self, steps: int) -> None:
+        """Nothing to show."""
+
+    def say(self, text: str) -> None:
+        """Nothing to show."""
+
+
+class LineBar:
+    """A line on a terminal that is written over, for those without rich."""
+
+    def __init__(self, text: str, unit: str) -> None:
+        self.doing, self.unit = text, unit
+        self.done, self.printed, self.width = 0, 0.0, 0
+
+    def advance(self, steps: int) -> None:
+        """Count on, and print now and then."""
+        self.done += steps
+        if time.monotonic() - self.printed > _LINE_SECONDS:
+            self.printed = time.monotonic()
+            self._print(f"{self.doing}: {self.done} {self.unit}")
+
+    def say(self, text: str) -> None:
+        """Another text in front of the count."""
+        self.doing = text
+
+    def close(self) -> None:
+        """Wipe the line."""
+        self._print("")
+        sys.stderr.write("\r")
+        sys.stderr.flush()
+
+    def _print(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(self.width))
+        sys.stderr.flush()
+        self.width = len(text)
+
+
+class RichBar:
+    """One task of rich's progress display."""
+
+    def __init__(self, progress: Any, task: Any) -> None:
+        self.progress, self.task = progress, task
+
+    def advance(self, steps: int) -> None:
+        """Move the bar."""
+        self.progress.advance(self.task, steps)
+
+    def say(self, text: str) -> None:
+        """Another description."""
+        self.progress.update(self.task, description=text)
+
+
+@contextmanager
+def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Iterator[Bar]:
+    """A bar on stderr while the block runs; it is gone afterwards.
+
+    Parameters
+    ----------
+    output : Output
+    text : str
+        What is being done.
+    total : int or None
+        Steps in all; None where that cannot be known.
+    unit : str
+        What a step is ("rows", "steps").
+    """
+    if output.quiet or not sys.stderr.isatty():
+        yield SilentBar()
+    elif importlib.util.find_spec("rich") is None:
+        line = LineBar(text, unit)
+        try:
+            yield line
+        finally:
+            line.close()
+    else:
+        with _rich_progress(unit, total) as progress:
+            yield RichBar(progress, progress.add_task(text, total=total))
+
+
+def _rich_progress(unit: str, total: int | None) -> Any:
+    from rich import progress
+    from rich.console import Console
+
+    count = "{task.completed:.0f} " + unit
+    columns: list[Any] = [
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TextColumn(count if total is None else count + " of {task.total:.0f}"),
+        progress.TimeElapsedColumn(),
+    ]
+    return progress.Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+class FitSteps:
+    """A scikit-learn callback that moves a bar with every step of a fit."""
+
+    def __init__(self, bar: Bar) -> None:
+        self.bar = bar
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Nothing to prepare."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Nothing to clear away."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """A step begins; the bar moves when it ends."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """A step is done; the fit shall go on."""
+        if context.parent is not None:
+            self.bar.advance(1)
+        return False
+
+
+def watched(estimator: Any, bar: Bar) -> None:
+    """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
+    if hasattr(estimator, "set_callbacks") and not isinstance(bar, SilentBar):
+        estimator.set_callbacks(FitSteps(bar))

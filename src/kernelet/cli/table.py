@@ -1,0 +1,118 @@
+"""A table in memory: named columns, or the sparse rows of a LIBSVM file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kernelet.cli.errors import DataError, listed, no_column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns by name; numbers are float or integer arrays, text an array of objects.
+
+    What is missing is NaN in either. A column without a name is called by its place, from 1.
+
+    Attributes
+    ----------
+    source : str
+        The file, for messages.
+    columns : dict of str to ndarray
+    rows : CSR array or None
+        The features of a LIBSVM file; ``columns`` then holds its labels alone.
+    first_row : int
+        Number of the first row in the file, for messages; rows are counted from 1.
+    """
+
+    source: str
+    columns: dict[str, NDArray[Any]]
+    rows: Any = None
+    first_row: int = 1
+    _length: int = field(default=-1)
+
+    def __len__(self) -> int:
+        if self.rows is not None:
+            return int(self.rows.shape[0])
+        return max((len(values) for values in self.columns.values()), default=0)
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, those of a LIBSVM file by their index."""
+        if self.rows is None:
+            return list(self.columns)
+        return [*self.columns, *(str(j + 1) for j in range(self.rows.shape[1]))]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column, or an error that names the near one."""
+        if name in self.columns:
+            return self.columns[name]
+        if self.rows is not None and name.isdecimal() and int(name) >= 1:
+            return self._sparse_column(int(name) - 1)
+        raise no_column(name, self.names, self.source)
+
+    def _sparse_column(self, j: int) -> NDArray[Any]:
+        import numpy as np
+
+        if j >= self.rows.shape[1]:  # absent in every row of this file: zero, as LIBSVM has it
+            return np.zeros(self.rows.shape[0])
+        dense: NDArray[Any] = np.asarray(self.rows[:, [j]].toarray()).ravel()
+        return dense
+
+    def select(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+        """Some columns, in the order asked for."""
+        return {name: self.column(name) for name in names}
+
+    def without(self, names: Sequence[str]) -> Table:
+        """The table without some columns, all of which it must have."""
+        for name in names:
+            if name not in self.columns:
+                raise no_column(name, self.names, self.source)
+        kept = {name: values for name, values in self.columns.items() if name not in names}
+        return replace(self, columns=kept)
+
+    def take(self, chosen: Any) -> Table:
+        """Some rows, by index or mask."""
+        return replace(
+            self,
+            columns={name: values[chosen] for name, values in self.columns.items()},
+            rows=None if self.rows is None else self.rows[chosen],
+        )
+
+    def slices(self, length: int) -> Iterator[Table]:
+        """The table in pieces of so many rows."""
+        for start in range(0, len(self), length):
+            yield replace(self.take(slice(start, start + length)), first_row=self.first_row + start)
+
+    def require_rows(self) -> None:
+        """Refuse a table without rows."""
+        if len(self) == 0:
+            raise DataError(f"{self.source} has no rows")
+
+
+def is_text(values: NDArray[Any]) -> bool:
+    """Whether a column holds text."""
+    return values.dtype.kind in "OUSb"
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[Any]:
+    """Which values of a column are missing: NaN, and None among text."""
+    import numpy as np
+
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def row_numbers(table: Table, mask: NDArray[Any], most: int = 5) -> str:
+    """The rows of a mask for a sentence: "row 3", "rows 3, 7 and 12 more"."""
+    import numpy as np
+
+    rows = (np.flatnonzero(mask) + table.first_row).tolist()
+    return f"row{'s' if len(rows) > 1 else ''} {listed(rows, most)}"
