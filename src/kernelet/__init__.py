@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kernelet.learners.table_model import TableModel
     from kernelet.machine import KernelMachine
     from kernelet.persistence import ModelFileError, load, save
+    from kernelet.selection import BudgetSearchCV
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ _LEARNERS = (
     "compress",
 )
 _HOMES = {
+    "BudgetSearchCV": "kernelet.selection",
     "KernelMachine": "kernelet.machine",
     "ModelFileError": "kernelet.persistence",
     "TableModel": "kernelet.learners.table_model",
@@ -50,6 +52,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BudgetSearchCV",
     "CalibratedClassifier",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",

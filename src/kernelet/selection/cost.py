@@ -1,0 +1,100 @@
+"""What a prediction of a fitted model costs: vectors, bytes, time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from threadpoolctl import threadpool_limits
+
+# Rows are predicted in batches of this length: the overhead of a call is shared by as many.
+BATCH = 1000
+_RUNS = 5
+# Seconds after which no further run is begun.
+_ENOUGH = 0.05
+
+
+def kernel_step(model: Any) -> Any:
+    """The step that evaluates the kernel: of a Pipeline the last that does, else the model."""
+    if isinstance(model, Pipeline):
+        steps = [kernel_step(step) for _, step in model.steps]
+        with_vectors = [step for step in steps if not np.isnan(vectors_used(step))]
+        return with_vectors[-1] if with_vectors else steps[-1]
+    return model
+
+
+def vectors_used(model: Any) -> float:
+    """Kernel evaluations per row; NaN for a model that is none of kernels.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> vectors_used(SVC().fit([[0.0], [1.0], [5.0]], [0, 0, 1]))
+    3.0
+    """
+    step = kernel_step(model) if isinstance(model, Pipeline) else model
+    n_vectors = getattr(step, "n_vectors_", None)
+    if n_vectors is None:
+        vectors = getattr(step, "support_vectors_", None)
+        return float("nan") if vectors is None else float(vectors.shape[0])
+    return float(n_vectors)
+
+
+def model_bytes(model: Any) -> float:
+    """Bytes of vectors, coefficients and intercepts; NaN for a model that is none of kernels.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> model_bytes(SVC().fit([[0.0], [1.0], [5.0]], [0, 0, 1]))  # 3 + 3 + 1 numbers
+    56.0
+    """
+    step = kernel_step(model)
+    machine = getattr(step, "machine_", None)
+    if machine is not None:
+        return float(machine.nbytes)
+    names = ("support_vectors_", "dual_coef_", "intercept_")
+    parts = [part for name in names if (part := getattr(step, name, None)) is not None]
+    if len(parts) < len(names):
+        return float("nan")
+    # those of sparse rows are sparse: their stored numbers
+    return float(sum(getattr(part, "data", part).nbytes for part in parts))
+
+
+def microseconds_per_row(model: Any, X: Any) -> float:
+    """Microseconds that a row costs on one thread, in batches of 1000.
+
+    The least of a few runs, as others' work on the computer can only add to it.
+
+    Parameters
+    ----------
+    model : fitted model
+        Timed is ``decision_function``, or else ``predict`` or ``transform``.
+    X : array-like or sparse matrix
+        Rows; few are repeated to fill a batch.
+
+    Returns
+    -------
+    float
+    """
+    names = ("decision_function", "predict", "transform")
+    methods = [method for name in names if (method := getattr(model, name, None)) is not None]
+    if not methods:
+        return float("nan")
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    places = np.resize(np.arange(n_rows), BATCH)
+    least, left = float("inf"), _ENOUGH
+    with threadpool_limits(1):
+        # A tenth of a batch first: for a slow model that is enough.
+        for length in (BATCH // 10, *[BATCH] * _RUNS):
+            rows = _safe_indexing(X, places[:length])
+            start = time.perf_counter()
+            methods[0](rows)
+            seconds = time.perf_counter() - start
+            least, left = min(least, seconds / length), left - seconds
+            if left < 0.0:
+                break
+    return 1e6 * least

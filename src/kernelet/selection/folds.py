@@ -1,0 +1,206 @@
+"""One fold of a search: a path over the budgets, scored on the rows that are left out."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from kernelet.selection.budgets import budget_parameter
+from kernelet.selection.cost import kernel_step, microseconds_per_row, model_bytes, vectors_used
+
+Parameters = Mapping[str, Any]
+
+
+@runtime_checkable
+class HasPath(Protocol):
+    """A model that fits several budgets, each started from the one before."""
+
+    def iter_path(self, X: Any, y: Any, budgets: Sequence[int], **fit: Any) -> Iterator[Any]:
+        """Fitted models, one after the other."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a model could not be fitted or scored, in a form that goes from process to process."""
+
+    is_type_error: bool
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One model of one fold."""
+
+    score: float
+    fit_seconds: float
+    score_seconds: float = float("nan")
+    n_vectors: float = float("nan")
+    microseconds: float = float("nan")
+    n_bytes: float = float("nan")
+    failure: Failure | None = None
+
+
+@dataclass
+class Fold:
+    """What came of one fold; with fewer outcomes than budgets where Ctrl-C ended it."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    reference: Outcome | None = None
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is the same in every fold.
+
+    ``fit``, ``reference_fit`` and ``score`` are further arguments of these methods; those with a
+    value for every row are cut to the rows of the fold.
+    """
+
+    estimator: Any
+    budgets: tuple[int, ...]
+    scorer: Any
+    reference: Any = None
+    fit: Parameters = field(default_factory=dict)
+    reference_fit: Parameters = field(default_factory=dict)
+    score: Parameters = field(default_factory=dict)
+    error_score: float | str = float("nan")
+    verbose: int = 0
+
+
+def run_fold(
+    task: Task, X: Any, y: Any, train: NDArray[np.intp], test: NDArray[np.intp], number: int
+) -> Fold:
+    """Fit and score all budgets, and the reference, on one split."""
+    fold = Fold()
+    rows = (_safe_indexing(X, train), None if y is None else _safe_indexing(y, train))
+    held_out = (_safe_indexing(X, test), None if y is None else _safe_indexing(y, test))
+    score = rows_of(task.score, X, test)
+    try:
+        left = list(task.budgets)
+        while left:
+            # a failure ends the path: it begins anew at the next budget
+            n_left = len(left)
+            models = path(task.estimator, tuple(left), *rows, rows_of(task.fit, X, train))
+            for outcome in _outcomes(task, models, held_out, score):
+                if task.verbose > 1:
+                    _tell(number, left[0], outcome)
+                fold.outcomes.append(outcome)
+                left.pop(0)
+            if len(left) == n_left:
+                raise RuntimeError(f"{task.estimator!r} has a path that ends before {left}.")
+        if task.reference is not None:
+            model = _fitted(clone(task.reference), *rows, rows_of(task.reference_fit, X, train))
+            (fold.reference,) = _outcomes(task, model, held_out, score)
+    except KeyboardInterrupt:
+        fold.interrupted = True
+    return fold
+
+
+def path(
+    estimator: Any, budgets: Sequence[int], X: Any, y: Any, fit: Parameters
+) -> Iterator[BaseEstimator]:
+    """Fitted models for ascending budgets, along a path where the model or its last step has one.
+
+    Parameters
+    ----------
+    estimator : estimator
+    budgets : sequence of int
+    X, y : arrays
+    fit : dict
+        Further arguments of ``fit``.
+
+    Yields
+    ------
+    estimator
+    """
+    if isinstance(estimator, HasPath):
+        yield from estimator.iter_path(X, y, budgets, **fit)
+        return
+    if isinstance(estimator, Pipeline) and isinstance(estimator.steps[-1][1], HasPath):
+        name, last = estimator.steps[-1]
+        own = {key.removeprefix(f"{name}__"): value for key, value in fit.items()}
+        # With metadata routing it is the Pipeline that knows which step gets what.
+        if all(key.startswith(f"{name}__") for key in fit) and not (
+            fit and get_config()["enable_metadata_routing"]
+        ):
+            head = clone(estimator[:-1])
+            features = head.fit_transform(X, y) if len(head) else X
+            for model in last.iter_path(features, y, budgets, **own):
+                whole = clone(estimator)
+                whole.steps = [*head.steps, (name, model)]
+                yield whole
+            return
+    parameter = budget_parameter(estimator)
+    for budget in budgets:
+        yield from _fitted(clone(estimator).set_params(**{parameter: budget}), X, y, fit)
+
+
+def _fitted(model: Any, X: Any, y: Any, fit: Parameters) -> Iterator[Any]:
+    """The model, fitted when it is asked for."""
+    yield model.fit(X, **fit) if y is None else model.fit(X, y, **fit)
+
+
+def _outcomes(
+    task: Task, models: Iterator[Any], held_out: tuple[Any, Any], score: Parameters
+) -> Iterator[Outcome]:
+    """Scores and costs of the models; the first that cannot be fitted or scored is the last."""
+    while True:
+        start = fitted = time.perf_counter()
+        try:
+            model = next(models, None)
+            if model is None:
+                return
+            fitted = time.perf_counter()
+            if getattr(kernel_step(model), "interrupted_", False):
+                raise KeyboardInterrupt  # which the model has caught, to be usable
+            value = task.scorer(model, *(part for part in held_out if part is not None), **score)
+            scored = time.perf_counter()
+            if not isinstance(value, Real):
+                raise ValueError(f"scoring must give one number, got {value!r}.")
+        except Exception as error:
+            if task.error_score == "raise":
+                raise
+            seconds = time.perf_counter() - start
+            failure = Failure(isinstance(error, TypeError), str(error), traceback.format_exc())
+            yield Outcome(float(task.error_score), seconds, failure=failure)
+            return
+        yield Outcome(
+            score=float(value),
+            fit_seconds=fitted - start,
+            score_seconds=scored - fitted,
+            n_vectors=vectors_used(model),
+            microseconds=microseconds_per_row(model, held_out[0]),
+            n_bytes=model_bytes(model),
+        )
+
+
+def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str, Any]:
+    """The parameters, those with one value per row of X cut to some of its rows."""
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    cut = {}
+    for name, value in parameters.items():
+        shape = np.shape(value) if not hasattr(value, "shape") else value.shape
+        cut[name] = _safe_indexing(value, index) if shape and shape[0] == n_rows else value
+    return cut
+
+
+def _tell(number: int, budget: int, outcome: Outcome) -> None:
+    print(
+        f"fold {number}  n_vectors {budget:5d}  score {outcome.score:.4f}  "
+        f"fit {outcome.fit_seconds:.2f} s",
+        file=sys.stderr,
+    )

@@ -1,0 +1,120 @@
+"""``cv_results_`` of a search, from what came of its folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.exceptions import FitFailedWarning
+
+from kernelet.selection.folds import Fold, Outcome
+from kernelet.selection.rules import FloatArray, standard_errors
+
+# name in cv_results_ -> attribute of an Outcome
+_MEASURED = {
+    "fit_time": "fit_seconds",
+    "score_time": "score_seconds",
+    "n_vectors": "n_vectors",
+    "microseconds": "microseconds",
+    "bytes": "n_bytes",
+}
+
+
+def finished(folds: Sequence[Fold], n_budgets: int, with_reference: bool) -> list[Fold]:
+    """The folds that Ctrl-C did not cut short; where there is none, the budgets of the first.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+    n_budgets : int
+    with_reference : bool
+        Whether a fold ends with a reference.
+    """
+    whole = [
+        fold
+        for fold in folds
+        if len(fold.outcomes) == n_budgets and (fold.reference is not None) == with_reference
+    ]
+    begun = [fold for fold in folds if fold.outcomes]
+    return whole or begun[:1]
+
+
+def check_failures(folds: Sequence[Fold]) -> None:
+    """Warn of fits and scores that failed; refuse to go on when no budget has a score."""
+    outcomes = [outcome for fold in folds for outcome in fold.outcomes]
+    outcomes += [fold.reference for fold in folds if fold.reference is not None]
+    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+    if not failures:
+        return
+    first = failures[0]
+    if len(failures) == len(outcomes):
+        kind = TypeError if first.is_type_error else ValueError
+        raise kind(f"{first.message}\n(All {len(outcomes)} fits of the search failed.)")
+    told = f"{len(failures)} of {len(outcomes)} fits failed or could not be scored"
+    scores = np.array([[outcome.score for outcome in fold.outcomes] for fold in folds])
+    if not np.isfinite(scores.mean(axis=0)).any():
+        raise ValueError(
+            f"No budget has a score in every fold: {told}, the first with "
+            f"{first.message!r}. Choose cv such that every fold can be trained on and scored "
+            '(every class in its training rows), or see where it fails with error_score="raise".'
+        )
+    warnings.warn(
+        f"{told}, and count as error_score. The first failed with:\n{first.traceback}",
+        FitFailedWarning,
+        stacklevel=3,
+    )
+
+
+def tabulate(folds: Sequence[Fold], budgets: Sequence[int], parameter: str) -> dict[str, Any]:
+    """The dictionary of scikit-learn's searches, one place for each budget, with costs.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+    budgets : sequence of int
+    parameter : str
+        What the model calls its number of vectors.
+    """
+    values = np.ma.masked_array(np.array(budgets), mask=np.zeros(len(budgets), dtype=bool))
+    results: dict[str, Any] = {
+        f"param_{parameter}": values,
+        "params": [{parameter: int(budget)} for budget in budgets],
+    }
+    scores = _gathered([fold.outcomes for fold in folds], "score")
+    for number, row in enumerate(scores):
+        results[f"split{number}_test_score"] = row
+    means = scores.mean(axis=0)
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=0)
+    results["standard_error_test_score"] = standard_errors(scores)
+    # as scikit-learn's, budgets without a score are last
+    worst = np.nanmin(means) - 1.0 if np.isfinite(means).any() else 0.0
+    ranks = rankdata(-np.nan_to_num(means, nan=worst), method="min")
+    results["rank_test_score"] = ranks.astype(np.int32)
+    for name, attribute in _MEASURED.items():
+        measured = _gathered([fold.outcomes for fold in folds], attribute)
+        results[f"mean_{name}"] = measured.mean(axis=0)
+        if name.endswith("_time"):
+            results[f"std_{name}"] = measured.std(axis=0)
+    return results
+
+
+def reference_results(folds: Sequence[Fold]) -> dict[str, float]:
+    """Mean score and costs of the reference over the folds, and the standard error."""
+    outcomes = [[fold.reference] for fold in folds if fold.reference is not None]
+    scores = _gathered(outcomes, "score")
+    results = {
+        "mean_test_score": float(scores.mean()),
+        "standard_error_test_score": float(standard_errors(scores)[0]),
+    }
+    for name, attribute in _MEASURED.items():
+        results[f"mean_{name}"] = float(_gathered(outcomes, attribute).mean())
+    return results
+
+
+def _gathered(outcomes: Sequence[Sequence[Outcome]], attribute: str) -> FloatArray:
+    """An attribute as an array of shape (folds, budgets)."""
+    return np.array([[getattr(outcome, attribute) for outcome in row] for row in outcomes])

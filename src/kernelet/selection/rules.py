@@ -1,0 +1,122 @@
+"""Which budget to take, given the scores of all."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.learners.options import choice
+
+FloatArray = NDArray[np.float64]
+Rule = str | Callable[[Mapping[str, Any]], int]
+RULES = ("one_standard_error", "best", "match")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The score to reach; without a standard error of its own, each budget's is allowed for."""
+
+    score: float
+    standard_error: float | None = None
+
+    def reached(self, means: FloatArray, errors: FloatArray) -> NDArray[np.bool_]:
+        """Which budgets are at most one standard error below it."""
+        allowed = errors if self.standard_error is None else self.standard_error
+        reached: NDArray[np.bool_] = means >= self.score - allowed
+        return reached
+
+
+def standard_errors(scores: FloatArray) -> FloatArray:
+    """Standard error of the mean over the rows; 0 for a single row, which tells nothing of it."""
+    n = scores.shape[0]
+    if n < 2:
+        return np.zeros(scores.shape[1])
+    errors: FloatArray = np.std(scores, axis=0, ddof=1) / np.sqrt(n)
+    return errors
+
+
+def check_rule(rule: Any, reference: Any) -> None:
+    """Refuse a rule that is not known, or that lacks its reference."""
+    if not callable(rule):
+        choice("rule", rule, RULES)
+    if rule == "match" and reference is None:
+        raise ValueError(
+            'rule="match" needs a reference: a model such as SVC(), or the score to reach.'
+        )
+
+
+def within_limits(results: Mapping[str, Any], limits: Mapping[str, float]) -> NDArray[np.bool_]:
+    """Which budgets have a score and cost no more than each of the limits.
+
+    Parameters
+    ----------
+    results : dict
+        ``cv_results_``.
+    limits : dict
+        Name of the parameter with the limit ("max_bytes", "max_microseconds") -> limit.
+    """
+    eligible: NDArray[np.bool_] = np.isfinite(results["mean_test_score"])
+    for name, limit in limits.items():
+        costs = results["mean_" + name.removeprefix("max_")]
+        if np.isnan(costs).all():
+            raise ValueError(f"{name} is given, but this kind of model has no such cost.")
+        eligible = eligible & (costs <= limit)
+        if not eligible.any():
+            raise ValueError(
+                f"no budget costs at most {name}={limit:g}: the cheapest costs "
+                f"{np.nanmin(costs):.3g}. Raise the limit or add smaller budgets."
+            )
+    return eligible
+
+
+def chosen_index(
+    results: Mapping[str, Any], rule: Rule, eligible: NDArray[np.bool_], target: Target | None
+) -> int:
+    """The place of the budget that the rule takes; budgets are in ascending order.
+
+    Parameters
+    ----------
+    results : dict
+        ``cv_results_``.
+    rule : {"one_standard_error", "best", "match"} or callable
+        A callable gets ``results`` and returns the place itself.
+    eligible : ndarray of bool
+        Those to choose from, at least one.
+    target : Target or None
+        What "match" has to reach.
+
+    Returns
+    -------
+    int
+    """
+    means, errors = results["mean_test_score"], results["standard_error_test_score"]
+    if not isinstance(rule, str):
+        index = rule(results)
+        if not isinstance(index, Integral) or not 0 <= index < means.size:
+            raise ValueError(
+                f"rule must return a place between 0 and {means.size - 1}; got {index!r}."
+            )
+        return int(index)
+    best = int(np.argmax(np.where(eligible, means, -np.inf)))
+    if rule == "best":
+        return best
+    goal = Target(means[best], errors[best])
+    if rule == "match":
+        assert target is not None
+        goal = target
+    enough = eligible & goal.reached(means, errors)
+    if not enough.any():
+        warnings.warn(
+            f"no budget comes within one standard error of the reference's score "
+            f"{goal.score:.4g}; the best, {means[best]:.4g}, is taken. Add larger budgets.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return best
+    return int(np.argmax(enough))

@@ -1,0 +1,361 @@
+"""Search for the smallest number of vectors that is good enough."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from kernelet.learners.options import positive
+from kernelet.selection.budgets import budget_parameter, distinct_budgets
+from kernelet.selection.delegation import ChosenModel
+from kernelet.selection.folds import Fold, Task, run_fold
+from kernelet.selection.results import check_failures, finished, reference_results, tabulate
+from kernelet.selection.routing import make_router, route, routing_enabled
+from kernelet.selection.rules import Target, check_rule, chosen_index, within_limits
+
+# joblib before 1.3 hands out results only when all are there.
+_AS_THEY_COME = (
+    {"return_as": "generator"} if "return_as" in inspect.signature(Parallel).parameters else {}
+)
+
+
+class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
+    r"""The smallest number of vectors with which a machine is good enough, by cross-validation.
+
+    Every fold fits all budgets :math:`m_1 < m_2 < \dots`, each started from the one before where
+    the estimator has a path (`SparseSVC`, also as last step of a Pipeline). With the mean score
+    :math:`s_j` over the folds and its standard error :math:`e_j`, the choice is
+
+    .. math:: \min\{m_j : s_j \ge s_* - e_*\}, \qquad s_* = \max_j s_j,
+
+    or with ``rule="match"`` the score and standard error of a reference model in place of the best.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        A model with the parameter ``n_vectors``, or a Pipeline with a step that has it; None is
+        ``SparseSVC(random_state=0)``.
+    budgets : sequence of int, default=(5, 10, 20, 50, 100)
+        Numbers of vectors to try, in any order.
+    cv : int, splitter or iterable, default=5
+        Folds, as scikit-learn's searches take them.
+    scoring : str or callable, default=None
+        What to maximise; None is the ``score`` of the model.
+    rule : {"one_standard_error", "best", "match"} or callable, default="one_standard_error"
+        The smallest budget within one standard error of the best; the best; the smallest within one
+        standard error of the reference; or a function of ``cv_results_`` that returns the place.
+    reference : estimator or float, default=None
+        A model (cloned, and scored on the same folds) or a score to compare with.
+    max_microseconds : float, default=None
+        Only budgets that predict a row in this time are chosen from; measured on one thread, in
+        batches of 1000 rows.
+    max_bytes : float, default=None
+        Only budgets whose vectors, coefficients and intercepts take no more are chosen from.
+    refit : bool, default=True
+        Whether to fit the chosen budget on all rows.
+    n_jobs : int, default=None
+        Processes for the folds; None means 1, -1 all cores.
+    verbose : int, default=0
+        1 prints a line for each fold to standard error, 2 one for each model.
+    error_score : "raise" or float, default=nan
+        The score of a model that cannot be fitted or scored; "raise" raises its error.
+
+    Attributes
+    ----------
+    cv_results_ : dict of ndarrays
+        One place for each of ``budgets_``: ``param_n_vectors`` (or the name in the Pipeline),
+        ``params``, ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
+        ``rank_test_score``, ``standard_error_test_score``, ``mean_fit_time`` (from the budget
+        before), ``mean_score_time``, ``mean_n_vectors`` (really used), ``mean_microseconds`` (for
+        a row), ``mean_bytes``.
+    budgets_ : ndarray of int
+        The budgets, ascending, each once.
+    best_index_ : int
+        The place of the chosen budget.
+    best_params_ : dict
+        The parameter that sets it.
+    best_score_ : float
+        Its mean score.
+    best_estimator_ : estimator
+        The model of that budget fitted on all rows, with ``refit=True``.
+    refit_time_ : float
+        Seconds that took.
+    reference_score_ : float or None
+        The score of the reference, where there is one.
+    reference_results_ : dict or None
+        Its mean score, standard error, times and costs, where it is a model.
+    n_splits_ : int
+        The number of folds; after Ctrl-C, of those that were finished.
+    scorer_ : callable
+        What scored.
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the chosen model.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and regression trees" (1984),
+    section 3.4.3: the rule of one standard error.
+
+    Examples
+    --------
+    >>> from kernelet import BudgetSearchCV, SparseSVC
+    >>> from kernelet.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> search = BudgetSearchCV(SparseSVC(random_state=0), budgets=[1, 2, 4, 8]).fit(X, y)
+    >>> search.best_params_
+    {'n_vectors': 4}
+    >>> search.cv_results_["mean_test_score"].round(2)
+    array([0.71, 0.8 , 0.88, 0.88])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        budgets: Iterable[int] = (5, 10, 20, 50, 100),
+        *,
+        cv: Any = 5,
+        scoring: str | Callable[..., float] | None = None,
+        rule: str | Callable[[Mapping[str, Any]], int] = "one_standard_error",
+        reference: Any = None,
+        max_microseconds: float | None = None,
+        max_bytes: float | None = None,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        error_score: float | str = np.nan,
+    ) -> None:
+        self.estimator = estimator
+        self.budgets = budgets
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.reference = reference
+        self.max_microseconds = max_microseconds
+        self.max_bytes = max_bytes
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.error_score = error_score
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Score all budgets on every fold, choose one, and fit it on all rows.
+
+        Ctrl-C ends the folds, not the fit: the choice is then made from the folds that are
+        finished, with a warning. A second one ends the last fit in the same way.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, in training and in scoring; of a Pipeline the last step gets them.
+        **params : dict
+            ``groups`` for the splitter, and further arguments of the estimator's ``fit``. With
+            metadata routing enabled, whatever is requested.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+        """
+        estimator = self.searched
+        budgets, limits = self._check_parameters(estimator)
+        X, y = indexable(X, self._checked_targets(estimator, y))
+        if sample_weight is not None:
+            X, sample_weight = indexable(X, sample_weight)
+        scorer = self._scorer(estimator)
+        routed = route(self, estimator, self.reference, scorer, sample_weight, params)
+        task = Task(
+            estimator,
+            tuple(int(budget) for budget in budgets),
+            scorer,
+            None if isinstance(self.reference, Real) else self.reference,
+            routed.fit,
+            routed.reference_fit,
+            routed.score,
+            self.error_score,
+            self.verbose,
+        )
+        splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
+        splits = list(splitter.split(X, y, **routed.split))
+        folds = self._run(task, X, y, splits)
+        n_budgets = len(folds[0].outcomes)
+        check_failures(folds)
+        parameter = budget_parameter(estimator)
+        results = tabulate(folds, task.budgets[:n_budgets], parameter)
+        has_reference = all(fold.reference is not None for fold in folds)
+        self.reference_results_ = reference_results(folds) if has_reference else None
+        target = self._target()
+        self.reference_score_ = None if target is None else target.score
+        eligible = within_limits(results, limits)
+        self.best_index_ = chosen_index(results, self.rule, eligible, target)
+        self.cv_results_ = results
+        self.budgets_ = budgets[:n_budgets]
+        self.n_splits_ = len(folds)
+        self.scorer_ = scorer
+        self.best_params_ = results["params"][self.best_index_]
+        self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        self.__dict__.pop("best_estimator_", None)
+        if self.refit:
+            start = time.perf_counter()
+            model = clone(estimator).set_params(**self.best_params_)
+            rows = (X,) if y is None else (X, y)
+            self.best_estimator_ = model.fit(*rows, **routed.fit)
+            self.refit_time_ = time.perf_counter() - start
+        return self
+
+    def _run(self, task: Task, X: Any, y: Any, splits: list[Any]) -> list[Fold]:
+        """The folds that are finished; all, but for Ctrl-C."""
+        folds: list[Fold] = []
+        try:
+            for fold in self._folds(task, X, y, splits):
+                folds.append(fold)
+                if fold.interrupted:
+                    break
+                if self.verbose > 0:
+                    scores = " ".join(f"{outcome.score:.4f}" for outcome in fold.outcomes)
+                    print(f"fold {len(folds)} of {len(splits)}: {scores}", file=sys.stderr)
+        except KeyboardInterrupt:
+            folds.append(Fold(interrupted=True))
+        if not any(fold.interrupted for fold in folds):
+            return folds
+        kept = finished(folds, len(task.budgets), task.reference is not None)
+        if not kept:
+            raise KeyboardInterrupt
+        warnings.warn(
+            f"BudgetSearchCV was interrupted: {len(kept)} of {len(splits)} folds are used, with "
+            f"{len(kept[0].outcomes)} of {len(task.budgets)} budgets.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return kept
+
+    def _folds(self, task: Task, X: Any, y: Any, splits: list[Any]) -> Iterator[Fold]:
+        """Folds in their order, each as soon as it is there."""
+        numbered = [(train, test, number) for number, (train, test) in enumerate(splits)]
+        if effective_n_jobs(self.n_jobs) == 1:
+            yield from (run_fold(task, X, y, *split) for split in numbered)
+            return
+        parallel = Parallel(n_jobs=self.n_jobs, **_AS_THEY_COME)
+        yield from parallel(delayed(run_fold)(task, X, y, *split) for split in numbered)
+
+    def _check_parameters(self, estimator: Any) -> tuple[NDArray[np.intp], dict[str, float]]:
+        """The budgets, and the limits that are given."""
+        budget_parameter(estimator)
+        budgets = distinct_budgets(self.budgets)
+        check_rule(self.rule, self.reference)
+        if self.error_score != "raise" and not isinstance(self.error_score, Real):
+            raise ValueError(f'error_score must be "raise" or a number, got {self.error_score!r}.')
+        given = {"max_microseconds": self.max_microseconds, "max_bytes": self.max_bytes}
+        limits = {name: positive(name, value) for name, value in given.items() if value is not None}
+        return budgets, limits
+
+    def _checked_targets(self, estimator: Any, y: Any) -> Any:
+        if y is None:
+            if get_tags(estimator).target_tags.required:
+                raise ValueError(
+                    "BudgetSearchCV requires y to be passed, but the target y is None."
+                )
+            return None
+        if is_classifier(estimator):
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
+        return y
+
+    def _scorer(self, estimator: Any) -> Any:
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(
+                f"scoring must be one name or one callable, got {self.scoring!r}; a budget is "
+                "chosen by one score."
+            )
+        return check_scoring(estimator, self.scoring)
+
+    def _target(self) -> Target | None:
+        if isinstance(self.reference, Real):
+            return Target(float(self.reference))
+        if self.reference_results_ is None:
+            return None
+        results = self.reference_results_
+        return Target(results["mean_test_score"], results["standard_error_test_score"])
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets which metadata: the estimator, the reference, the scorer, the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        estimator = self.searched
+        splitter = check_cv(self.cv, classifier=is_classifier(estimator))
+        scorer = self._scorer(estimator)
+        return make_router(type(self).__name__, estimator, self.reference, scorer, splitter)
+
+    def score(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> float:
+        """The score of the chosen model, as in the search.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        **params : dict
+            Further arguments of the scorer, with metadata routing enabled.
+
+        Returns
+        -------
+        float
+        """
+        self.require_refit("score")
+        check_is_fitted(self)
+        given = params if sample_weight is None else {"sample_weight": sample_weight, **params}
+        if routing_enabled():
+            given = process_routing(self, "score", **given).scorer["score"]
+        rows = (X,) if y is None else (X, y)
+        value: float = self.scorer_(self.best_estimator_, *rows, **given)
+        return value
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "cv_results_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.searched)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags = inner.input_tags
+        return tags
