@@ -42,6 +42,8 @@ from kernelet.subspace import canonical_rows
 
 
 @saved(
+    Kept,
+    ReducedKernel,
     n_constraints_=int,
     n_coefficients_=int,
     loo_error_bound_=float,
@@ -86,12 +88,13 @@ class MinimalKernelSVC(KernelClassifier):
         What solves the linear programs after the first, from the solution before: our interior
         point on the rows that matter, with crossover to a vertex, or the simplex method of HiGHS.
         Both end in vertices, where zeros are exact; the first is mostly several times faster.
-    max_iter : int, default=50
+    max_iter : int, default=100
         Linear programs after the first, for each class.
     tol : float, default=1e-8
         Relative duality gap of each linear program.
     max_kept : int, default=2000
-        Rows that ``partial_fit`` keeps of all it has seen, but for the few that it must keep.
+        Rows that ``partial_fit`` keeps of all it has seen; more only where vectors and rows on the
+        margin are more.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0
@@ -167,7 +170,7 @@ class MinimalKernelSVC(KernelClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "interior_point",
-        max_iter: int = 50,
+        max_iter: int = 100,
         tol: float = 1e-8,
         max_kept: int = 2000,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -205,8 +208,9 @@ class MinimalKernelSVC(KernelClassifier):
         """Learn from a further batch of rows, beside those that are kept of the ones before.
 
         Kept are the rows that generate the machine and those that are its vectors (m1 + m2, remark
-        4.4), the former drawn from where they are many: memory does not grow with the number of
-        batches. The width of the kernel is that of the first batch.
+        4.4), and a sample of the others that stands for them: memory does not grow with the number
+        of batches. All that is past weighs four times ``max_kept`` rows at most, so that rows of
+        long ago fade. The width of the kernel is that of the first batch.
 
         Parameters
         ----------

@@ -23,6 +23,9 @@ ALL_ROWS = 500
 SHARE = 0.2
 # Rows of each class that are kept whatever their multipliers: without any a class is forgotten.
 FEWEST_OF_A_CLASS = 20
+# The past weighs no more than this many times the rows that are kept of it: a sample that stood
+# for ever more rows would be fitted ever closer.
+MOST_STOOD_FOR = 4.0
 
 
 def n_candidates_of(n_candidates: Any, n_rows: int) -> int:
@@ -184,7 +187,8 @@ def retire(
 
     Rows on the margin (0 < multiplier < cost) and vectors are kept as they are; a vertex has no
     more of them than twice its vectors. Of the others, those near the margin or beyond it are
-    drawn rather than those far outside, and weigh the more the less probable they were.
+    drawn rather than those far outside, and weigh the more the less probable they were. What is
+    kept weighs four times ``max_kept`` at most, so that what is long past fades.
 
     Parameters
     ----------
@@ -213,6 +217,7 @@ def retire(
         weights[others[drawn]] /= chance[drawn]
         others = others[drawn]
     kept = np.sort(np.append(np.flatnonzero(must), others))
+    weights *= min(1.0, MOST_STOOD_FOR * max_kept / float(weights[kept].sum()))
     return Kept(rows.X[kept], rows.codes[kept], weights[kept], rows.is_vector[kept])
 
 
