@@ -85,11 +85,14 @@ class Attribute:
             raise ValueError(f"{name} must be {self.kind.__name__}, got {type(value).__name__}.")
 
 
-def saved(**attributes: type) -> Callable[[type[Estimator]], type[Estimator]]:
+def saved(*helpers: type, **attributes: type) -> Callable[[type[Estimator]], type[Estimator]]:
     """Let files hold a class of estimators.
 
     Parameters
     ----------
+    *helpers : type
+        Classes of objects that the estimators keep besides. Files do not hold them; pickles do, and
+        `kernelet.persistence.skops_trusted` names them.
     **attributes : type
         Fitted attributes besides those that all estimators have, each with its type: bool, int,
         float, str, `numpy.ndarray`, or list for a list of arrays. An attribute that a model does
@@ -107,6 +110,7 @@ def saved(**attributes: type) -> Callable[[type[Estimator]], type[Estimator]]:
             cls,
             lambda model: _write(model, known),
             lambda record: _read(cls, record, known),
+            helpers,
         )
         return cls
 

@@ -87,7 +87,14 @@ def learn_sparse_svm(
     )
 
 
-@saved(objective_=float, history_=list, n_iter_=int, n_evaluations_=int, interrupted_=bool)
+@saved(
+    objective_=float,
+    history_=list,
+    n_iter_=int,
+    n_evaluations_=int,
+    interrupted_=bool,
+    _set_sizes=np.ndarray,
+)
 class SparseSVC(KernelClassifier):
     r"""A support vector machine whose number of vectors is fixed in advance.
 
@@ -349,6 +356,14 @@ class SparseSVC(KernelClassifier):
             return [None] * n_searches
         return list(last)
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        # a file holds the vectors once, in the machine; a warm start goes on from them
+        sizes = getattr(self, "_set_sizes", np.zeros(0, dtype=np.int64))
+        if sizes.sum() == self.machine_.n_vectors and (sizes > 0).all() and sizes.ndim == 1:
+            vectors = np.array(self.machine_.vectors, dtype=np.float64)
+            self._vector_sets = np.split(vectors, np.cumsum(sizes)[:-1])
+
     def _search(
         self,
         data: TrainingSet,
@@ -404,6 +419,7 @@ class SparseSVC(KernelClassifier):
     def _store(self, searches: list[Descent], kernel: Kernel) -> KernelMachine:
         ends = [search.best for search in searches]
         self._vector_sets = [end.vectors for end in ends]
+        self._set_sizes = np.array([end.vectors.shape[0] for end in ends], dtype=np.int64)
         self.objective_ = float(sum(end.value for end in ends))
         self.history_ = [np.array(search.history) for search in searches]
         self.n_iter_ = sum(search.n_iter for search in searches)

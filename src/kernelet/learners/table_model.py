@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet._hooks import hooks
@@ -160,8 +160,7 @@ class TableModel:
         """The estimator's score on a table that holds the target too: accuracy, or R^2."""
         if self.target is None:
             raise ValueError("the model does not know the name of its target.")
-        numbers = not is_classifier(self.estimator)
-        truth = read_target(columns, self.target, numbers=numbers)
+        truth = read_target(columns, self.target, numbers=is_regressor(self.estimator))
         return float(self.estimator.score(self.encoder.transform(columns), truth))
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -237,6 +237,8 @@ def _number(name: str, column: Any, scaling: str) -> Number:
         return Number(name, 0.0, 1.0, mean)
     low, high = float(present.min()), float(present.max())
     shift, scale = (mean, float(present.std())) if scaling == "standard" else (low, high - low)
+    if not np.isfinite([shift, scale]).all():
+        raise ValueError(f"column {name!r} holds numbers that are too large to be scaled.")
     # A constant column has a deviation of rounding errors, which must not be divided by.
     if scale <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
         shift, scale = mean, 1.0

@@ -1,10 +1,10 @@
 """The safe model file."""
 
-from kernelet.persistence import machines as _machines  # registers what machines are made of
 from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.files import load, save
+from kernelet.persistence.machines import register_machines
 from kernelet.persistence.record import Record
-from kernelet.persistence.registry import from_record, register, to_record
+from kernelet.persistence.registry import from_record, register, skops_trusted, to_record
 from kernelet.persistence.summary import read_summary
 
 __all__ = [
@@ -15,7 +15,8 @@ __all__ = [
     "read_summary",
     "register",
     "save",
+    "skops_trusted",
     "to_record",
 ]
 
-del _machines
+register_machines()

@@ -11,11 +11,13 @@ from kernelet.machine import (
     SigmoidCalibration,
     TemperatureCalibration,
 )
-from kernelet.machine.columns import ColumnEncoder
+from kernelet.machine.columns import Category, ColumnEncoder, Number
 from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, register, to_record
 
+# Each kernel of a sum may keep a copy of the vectors when the machine is made.
+MAX_KERNELS = 100
 CALIBRATIONS = (SigmoidCalibration, TemperatureCalibration)
 
 
@@ -28,11 +30,17 @@ def _write_machine(machine: KernelMachine) -> Record:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise ValueError(f"the {name} of the machine hold NaN or infinity; it is not saved.")
-    return Record("KernelMachine", {"kernel": machine.kernel.specification()}, arrays)
+    specification = machine.kernel.specification()
+    if _n_kernels(specification) > MAX_KERNELS:
+        raise ValueError(f"a model file holds sums and products of up to {MAX_KERNELS} kernels.")
+    return Record("KernelMachine", {"kernel": specification}, arrays)
 
 
 def _read_machine(record: Record) -> KernelMachine:
-    kernel = kernel_from_specification(record.value("kernel", dict))
+    specification = record.value("kernel", dict)
+    if _n_kernels(specification) > MAX_KERNELS:
+        raise ModelFileError(f"the kernel is made of more than {MAX_KERNELS} kernels")
+    kernel = kernel_from_specification(specification)
     vectors = record.floats("vectors", 2)
     dtype = vectors.dtype.type
     return KernelMachine(
@@ -41,6 +49,15 @@ def _read_machine(record: Record) -> KernelMachine:
         record.floats("coefficients", 2, dtype),
         record.floats("intercepts", 1, dtype),
     )
+
+
+def _n_kernels(specification: object) -> int:
+    """Kernels in a specification; the depth of what was read from JSON is bounded."""
+    if isinstance(specification, dict):
+        return 1 + sum(_n_kernels(value) for value in specification.values())
+    if isinstance(specification, list | tuple):
+        return sum(_n_kernels(item) for item in specification)
+    return 0
 
 
 def _write_sigmoid(calibration: SigmoidCalibration) -> Record:
@@ -96,8 +113,10 @@ def _read_columns(record: Record) -> ColumnEncoder:
     return ColumnEncoder.from_state(record.fields, arrays)
 
 
-register(KernelMachine, _write_machine, _read_machine)
-register(SigmoidCalibration, _write_sigmoid, _read_sigmoid)
-register(TemperatureCalibration, _write_temperature, _read_temperature)
-register(CalibratedMachine, _write_calibrated, _read_calibrated)
-register(ColumnEncoder, _write_columns, _read_columns)
+def register_machines() -> None:
+    """Let files hold machines and what goes with them."""
+    register(KernelMachine, _write_machine, _read_machine)
+    register(SigmoidCalibration, _write_sigmoid, _read_sigmoid)
+    register(TemperatureCalibration, _write_temperature, _read_temperature)
+    register(CalibratedMachine, _write_calibrated, _read_calibrated)
+    register(ColumnEncoder, _write_columns, _read_columns, (Number, Category))

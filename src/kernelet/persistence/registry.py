@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from kernelet import kernels
 from kernelet._hooks import hooks
 from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.record import Record
@@ -21,10 +22,14 @@ class _Kind:
 
 
 _KINDS: dict[str, _Kind] = {}
+_HELPERS: set[type] = set()
 
 
 def register(
-    model_class: type[T], write: Callable[[T], Record], read: Callable[[Record], T]
+    model_class: type[T],
+    write: Callable[[T], Record],
+    read: Callable[[Record], T],
+    helpers: Iterable[type] = (),
 ) -> None:
     """Let files hold a class of models, under its name.
 
@@ -36,12 +41,15 @@ def register(
     read : callable
         Takes such a record, of which nothing is certain but its types, to a model. It raises
         `ModelFileError` or ValueError.
+    helpers : iterable of types, default=()
+        Classes of what such a model keeps to itself; files do not hold it, but pickles do.
     """
     name = model_class.__name__
     known = _KINDS.get(name)
     if known is not None and known.model_class.__module__ != model_class.__module__:
         raise ValueError(f"there is a kind of model called {name!r} already.")
     _KINDS[name] = _Kind(model_class, write, read)
+    _HELPERS.update(helpers)
 
 
 def to_record(model: object) -> Record:
@@ -56,7 +64,8 @@ def to_record(model: object) -> Record:
     if kind is None or kind.model_class is not type(model):
         raise TypeError(
             f"a model file cannot hold {type(model).__name__} objects; it holds machines, and "
-            "estimators of kernelet. Give scikit-learn's models to kernelet.compress first."
+            "estimators of kernelet. kernelet.compress makes one of scikit-learn's SVMs, and "
+            "kernelet.TableModel joins one with the scaling of its columns."
         )
     return kind.write(model)
 
@@ -78,3 +87,28 @@ def from_record(record: Record, wanted: type | tuple[type, ...] = object) -> Any
     if not issubclass(kind.model_class, wanted):
         raise ModelFileError(f"a {record.kind} where another kind of model should be")
     return kind.read(record)
+
+
+def skops_trusted() -> list[str]:
+    """Names of the classes that pickled estimators of kernelet consist of.
+
+    For those who keep models with `skops.io` instead of model files: these classes do nothing when
+    they are loaded but take what they are given.
+
+    Returns
+    -------
+    list of str
+        What the argument ``trusted`` of `skops.io.load` takes.
+
+    Examples
+    --------
+    >>> from kernelet.persistence import skops_trusted
+    >>> "kernelet.machine.machine.KernelMachine" in skops_trusted()
+    True
+    """
+    hooks.register_learners()
+    exported = [getattr(kernels, name) for name in kernels.__all__]
+    # a function that somebody brings along is not ours to trust
+    ours = {kind for kind in exported if isinstance(kind, type)} - {kernels.CallableKernel}
+    classes = ours | {kind.model_class for kind in _KINDS.values()} | _HELPERS
+    return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in classes)
