@@ -6,6 +6,7 @@ from kernelet.learners.calibrate import CalibratedClassifier, calibrate
 from kernelet.learners.compress import compress
 from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
 from kernelet.learners.minimal_kernel import MinimalKernelSVC
+from kernelet.learners.norm_svc import NormSVC
 from kernelet.learners.reduced_svc import ReducedSVC
 from kernelet.learners.sparse_svc import SparseSVC
 
@@ -14,6 +15,7 @@ __all__ = [
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "MinimalKernelSVC",
+    "NormSVC",
     "ReducedSVC",
     "SparseSVC",
     "calibrate",

@@ -1,0 +1,181 @@
+"""Machines with a norm of their coefficients as penalty, whatever the loss."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import dense
+from kernelet.learners.norm_budget import MAX_TRIES, largest_within
+from kernelet.learners.norm_penalty import FloatArray, norm_penalty
+from kernelet.learners.norm_space import SPACES
+from kernelet.learners.options import choice, count, positive
+from kernelet.learners.progress import reporting
+from kernelet.learners.reweighting import Reweighted, RidgeSolver, Step, reweight
+from kernelet.machine import KernelMachine
+from kernelet.subspace import canonical_rows
+
+# Values of a function below this share of the targets' size are taken for zero.
+_NOTHING = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The distinct rows, each of which may become a vector.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, d)
+    gram : ndarray of shape (m, m)
+        Their kernel values among themselves.
+    values : ndarray of shape (n, m)
+        The kernel values of all rows and the candidates.
+    """
+
+    kernel: Kernel
+    vectors: FloatArray
+    gram: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, X: Any, kernel: Kernel) -> Candidates:
+        """Equal rows are one candidate: of two equal columns neither would ever be dropped."""
+        rows = canonical_rows(X)
+        Z = np.ascontiguousarray(dense(rows.X), dtype=np.float64)
+        gram = np.asarray(kernel(Z, Z), dtype=np.float64)
+        if not np.isfinite(gram).all():
+            raise ValueError(
+                f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
+                "gamma or degree."
+            )
+        is_same = np.array_equal(rows.inverse, np.arange(Z.shape[0]))
+        return cls(kernel, Z, gram, gram if is_same else gram[rows.inverse])
+
+    def machine(self, ends: Sequence[Step]) -> KernelMachine:
+        """One output for each end; they share the vectors that any of them uses."""
+        used = np.unique(np.concatenate([end.index for end in ends]))
+        beta = np.zeros((self.vectors.shape[0], len(ends)))
+        for k, end in enumerate(ends):
+            beta[end.index, k] = end.coefficients
+        return KernelMachine(
+            self.kernel, self.vectors[used], beta[used], [end.intercept for end in ends]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NormMachine:
+    """A machine, and the sequence of problems behind each of its outputs."""
+
+    machine: KernelMachine
+    runs: list[Reweighted]
+    C_norm: float
+
+
+def learn_norm(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    kernel: Kernel,
+    losses: Sequence[RidgeSolver],
+    size: float = 1.0,
+) -> KernelMachine:
+    """Fit one output per loss with the parameters of an estimator, and set what it found.
+
+    The estimator has the parameters ``p``, ``C_norm``, ``n_vectors``, ``regularizer``, ``tol``,
+    ``max_iter`` and ``verbose``; ``size`` is that of the targets, and ``y`` is for callbacks.
+    """
+    regularizer = choice("regularizer", estimator.regularizer, SPACES)
+    C_norm = positive("C_norm", estimator.C_norm)
+    tol = positive("tol", estimator.tol)
+    max_iter = count("max_iter", estimator.max_iter)
+    is_sparse = norm_penalty(estimator.p, C_norm).is_sparse
+    if estimator.n_vectors is not None:
+        count("n_vectors", estimator.n_vectors)
+        if not is_sparse:
+            raise ValueError(
+                f"n_vectors={estimator.n_vectors} needs a norm that makes coefficients zero; "
+                f"p={estimator.p!r} does not: take p from 0 to 1, or n_vectors=None."
+            )
+    candidates = Candidates.of(X, kernel)
+    floor = _NOTHING * size / max(float(np.abs(candidates.gram).max()), np.finfo(float).tiny)
+    begin = time.perf_counter()
+    n_fits = 1 if estimator.n_vectors is None else MAX_TRIES
+    with reporting(estimator, 0, n_fits * max_iter * len(losses), X=X, y=y) as report:
+
+        def fit(C: float) -> NormMachine:
+            runs: list[Reweighted] = []
+
+            def on_step(step: Step) -> bool:
+                if estimator.verbose > 0 and step.n_iter % estimator.verbose == 0:
+                    print(
+                        f"output {len(runs)}  step {step.n_iter:3d}  vectors {step.index.size:5d}  "
+                        f"objective {step.objective:.6e}  change {step.change:.1e}  "
+                        f"C_norm {C:.3g}  {time.perf_counter() - begin:.1f} s",
+                        file=sys.stderr,
+                    )
+                ends = [run.end for run in runs] + [step]
+                # some outputs of several are no machine
+                is_whole = len(ends) == len(losses)
+                machine = (lambda: {"machine_": candidates.machine(ends)}) if is_whole else None
+                return report(None, machine)
+
+            for loss in losses:
+                # after Ctrl-C one step gives the outputs that are left
+                hurry = any(run.interrupted for run in runs)
+                runs.append(
+                    reweight(
+                        candidates.values,
+                        candidates.gram,
+                        loss,
+                        norm_penalty(estimator.p, C),
+                        regularizer=regularizer,
+                        epsilon=tol,
+                        floor=floor,
+                        max_iter=1 if hurry else max_iter,
+                        on_step=on_step,
+                    )
+                )
+            return NormMachine(candidates.machine([run.end for run in runs]), runs, C)
+
+        if estimator.n_vectors is None:
+            learned = fit(C_norm)
+        else:
+            learned = largest_within(fit, estimator.n_vectors, C_norm)
+    _store(estimator, learned)
+    return learned.machine
+
+
+def _store(estimator: Any, learned: NormMachine) -> None:
+    runs = learned.runs
+    estimator.C_norm_ = learned.C_norm
+    estimator.objective_ = float(sum(run.end.objective for run in runs))
+    estimator.gap_ = float(max(run.end.gap for run in runs))
+    estimator.n_iter_ = int(sum(run.end.n_iter for run in runs))
+    estimator.sparsity_path_ = [run.path for run in runs]
+    who = type(estimator).__name__
+    open_runs = [run for run in runs if not run.converged]
+    if open_runs:
+        why = "interrupted" if any(run.interrupted for run in runs) else "max_iter was reached"
+        change = max(run.end.change for run in open_runs)
+        warnings.warn(
+            f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "
+            f"largest (tol={estimator.tol:g}, {learned.machine.n_vectors} vectors). Raise "
+            "max_iter or tol; the model is usable.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    if not learned.machine.n_vectors:
+        warnings.warn(
+            f"{who} has no vectors left and predicts a constant; lower C_norm "
+            f"({learned.C_norm:g}) or raise C.",
+            UserWarning,
+            stacklevel=5,
+        )
