@@ -21,9 +21,9 @@ if TYPE_CHECKING:
         NormSVC,
         ReducedSVC,
         SparseSVC,
-        calibrate,
-        compress,
     )
+    from kernelet.learners.calibrate import calibrate
+    from kernelet.learners.compress import compress
     from kernelet.learners.table_model import TableModel
     from kernelet.machine import KernelMachine
     from kernelet.persistence import ModelFileError, load, save
