@@ -219,6 +219,10 @@ class ColumnEncoder:
             raise ValueError("the columns are not described as they should be.")
         if not all(scale > 0 for scale in triples[1]):
             raise ValueError("the scale of a column must be positive.")
+        shift, scale, fill = (np.asarray(arrays[key]) for key in ("shift", "scale", "fill"))
+        with np.errstate(over="ignore"):
+            if not np.isfinite([shift / scale, (fill - shift) / scale]).all():
+                raise ValueError("the scale of a column is too small for its numbers.")
         numbers = iter(zip(*triples, strict=True))
         columns = tuple(_column(entry, numbers) for entry in described)
         if sum(isinstance(column, Number) for column in columns) != n_numbers:

@@ -22,10 +22,12 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype("?"),
 }
 
-# What a file may ask for before it has proved anything. Names, labels and categories are in the
-# header, and Python takes up to 100 bytes for each value in it.
-MAX_HEADER_BYTES = 64 * 2**20
-MAX_HEADER_VALUES = 250_000
+# What a file may ask for before it has proved anything.
+MAX_HEADER_BYTES = 100_000_000  # as safetensors has it
+# Memory that Python takes for an object or a list of JSON, and for any other value: three bytes of
+# text can become eighty times as many. What is parsed may take so many times the file.
+_CONTAINER_BYTES, _VALUE_BYTES = 240, 64
+_JSON_FACTOR, _JSON_CONSTANT = 6, 2 * 2**20
 MAX_DIMENSIONS = 8
 # An array without entries takes no bytes in the file, whatever its other dimensions are.
 MAX_EMPTY_DIMENSION = 2**20
@@ -80,7 +82,8 @@ def parse_header(data: bytes, n_bytes: int) -> Header:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise ModelFileError("not a model file: the header is not UTF-8 text") from None
-    head = checked(_json(text, "not a model file: the header is not JSON"), dict, "the header")
+    complaint = "not a model file: the header is not JSON"
+    head = checked(_json(text, n_bytes, complaint), dict, "the header")
     metadata = head.pop("__metadata__", None)
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise ModelFileError("a safetensors file, but not one of kernelet")
@@ -91,13 +94,15 @@ def parse_header(data: bytes, n_bytes: int) -> Header:
     _check_places(entries, n_bytes - 8 - len(data))
     if "model" not in metadata:
         raise ModelFileError("the metadata describe no model")
-    content = _json(metadata.pop("model"), "the description of the model is not JSON")
+    complaint = "the description of the model is not JSON"
+    content = _json(metadata.pop("model"), n_bytes, complaint)
     return Header(metadata, entries, checked(content, dict, "the model"), n_bytes)
 
 
-def _json(text: str, complaint: str) -> object:
-    if text.count(",") + text.count("[") + text.count("{") > MAX_HEADER_VALUES:
-        raise ModelFileError(f"more than {MAX_HEADER_VALUES} values in the header")
+def _json(text: str, n_bytes: int, complaint: str) -> object:
+    memory = _CONTAINER_BYTES * (text.count("[") + text.count("{")) + _VALUE_BYTES * text.count(",")
+    if memory > _JSON_FACTOR * n_bytes + _JSON_CONSTANT:
+        raise ModelFileError("the header holds more values than a file of this size may")
     try:
         value: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as error:

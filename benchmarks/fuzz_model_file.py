@@ -1,0 +1,239 @@
+"""Damage model files in many ways and see that each is refused in one line, or is a model.
+
+    python -m benchmarks.fuzz_model_file --n 100000
+
+Every file must be read within the time limit and within 10 times its size of memory (plus a
+constant), give `ModelFileError` or a model, and a model must answer for a row of zeros.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import resource
+import signal
+import sys
+import tempfile
+import time
+import tracemalloc
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import kernelet
+from benchmarks.fuzz_mutations import MUTATIONS
+from kernelet.kernels import Gaussian, Matern52, Polynomial
+from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from kernelet.persistence import ModelFileError, read_summary
+
+SECONDS = 2.0
+MEMORY_FACTOR = 10
+# What Python takes whatever the size of the file: parsed JSON, tracebacks, small objects.
+MEMORY_CONSTANT = 3 * 2**20
+# Of the whole process, in which memory outside of Python counts as well.
+GROWTH_LIMIT = 64 * 2**20
+
+
+def seeds() -> list[object]:
+    """A small model of every kind that files hold."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.array(["no", "maybe", "yes"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+    svc = kernelet.SparseSVC(4, max_iter=3, random_state=0)
+    per_class = kernelet.SparseSVC(2, max_iter=3, random_state=0, vectors="per_class")
+    machine = kernelet.KernelMachine(
+        0.5 * Gaussian(0.3) + Matern52(1.0) * Polynomial(1.0, 1.0, 2),
+        rng.normal(size=(5, 3)),
+        rng.normal(size=(5, 2)),
+        rng.normal(size=2),
+    )
+    one = kernelet.KernelMachine(Gaussian(1.0), X[:2], [1.0, -1.0])
+    weights = {"no": 1.0, "maybe": 2.0, "yes": 0.5}
+    table = {"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down"), "y": y}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = svc.fit(X, y)
+        return [
+            machine,
+            machine.astype(np.float32),
+            kernelet.KernelMachine(Gaussian(1.0), np.zeros((0, 3)), np.zeros((0, 1)), 0.5),
+            kernelet.KernelMachine(Gaussian(1.0), rng.normal(size=(500, 40)), rng.normal(size=500)),
+            CalibratedMachine(one, SigmoidCalibration(np.array([-1.0]), np.array([0.1]))),
+            CalibratedMachine(one, TemperatureCalibration(2.0)),
+            fitted,
+            per_class.fit(X, y == "yes"),
+            kernelet.ReducedSVC(4, init=X[:4], class_weight=weights).fit(X, y),
+            kernelet.KernelFisherClassifier(2, max_iter=3).fit(X, y),
+            kernelet.KernelFisherDiscriminant(n_vectors=3, max_iter=3).fit(X, y),
+            kernelet.calibrate(fitted, X, y),
+            kernelet.compress(fitted, 2),
+            kernelet.TableModel.fit(table, "y", kernelet.ReducedSVC(3, random_state=0)),
+        ]
+
+
+def answer(model: Any) -> None:
+    """Let a model that was loaded predict one row."""
+    if isinstance(model, kernelet.TableModel):
+        model.predict({name: np.zeros(1) for name in model.encoder.names})
+        return
+    machine = getattr(model, "machine_", getattr(model, "machine", model))
+    row = np.zeros((1, machine.n_features))
+    for name in ("predict_proba", "predict", "decision_function", "transform"):
+        method = getattr(model, name, None)
+        if method is not None and machine.n_features:
+            method(row)
+
+
+@dataclass
+class Report:
+    """What came of the files.
+
+    Attributes
+    ----------
+    outcomes : Counter
+        "refused" and "a model".
+    failures : list of str
+        What should not have happened, one line each.
+    reasons : Counter
+        First words of the messages.
+    slowest, most_memory : float
+        Seconds of one file, and bytes of memory as a multiple of its size beyond the constant.
+    growth : int
+        Bytes by which the memory of the process grew.
+    """
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    slowest: float = 0.0
+    most_memory: float = 0.0
+    growth: int = 0
+
+
+class _TimeOut(BaseException):
+    """Not an Exception, so that no handler of errors takes it for one."""
+
+
+def _time_out(signal_number: int, frame: FrameType | None) -> None:
+    raise _TimeOut
+
+
+def _peak_resident() -> int:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def run(n: int, seed: int = 0, keep: Path | None = None, progress: int = 0) -> Report:
+    """Try ``n`` damaged files.
+
+    Parameters
+    ----------
+    n : int
+    seed : int, default=0
+        Every file follows from it and from its number.
+    keep : Path, default=None
+        A folder for the files that failed.
+    progress : int, default=0
+        Print a line for every so many files.
+    """
+    report = Report()
+    handler = signal.signal(signal.SIGPROF, _time_out)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder) / "damaged.kernelet"
+        originals: list[bytes] = []
+        for model in seeds():
+            kernelet.save(model, path)
+            originals.append(path.read_bytes())
+            answer(kernelet.load(path))
+        names = sorted(MUTATIONS)
+        before = _peak_resident()
+        tracemalloc.start()
+        try:
+            for number in range(n):
+                rng = np.random.default_rng([seed, number])
+                which = int(rng.integers(len(originals)))
+                name = names[number % len(names)]
+                data = MUTATIONS[name](originals[which], rng, originals)
+                path.write_bytes(data)
+                failed = len(report.failures)
+                _try(path, len(data), f"file {number} ({name} of seed {which})", report)
+                if keep is not None and len(report.failures) > failed:
+                    (keep / f"failed_{number}.kernelet").write_bytes(data)
+                if progress and (number + 1) % progress == 0:
+                    print(f"{number + 1} files, {len(report.failures)} failures", flush=True)
+        finally:
+            tracemalloc.stop()
+            signal.signal(signal.SIGPROF, handler)
+        report.growth = _peak_resident() - before
+    if report.growth > GROWTH_LIMIT:
+        report.failures.append(f"the process grew by {report.growth} bytes")
+    return report
+
+
+def _try(path: Path, n_bytes: int, label: str, report: Report) -> None:
+    tracemalloc.reset_peak()
+    at_start = tracemalloc.get_traced_memory()[0]
+    began = time.process_time()
+    # Time of this process, not of the clock: others may be busy on the machine.
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        _read(path, label, report)
+    except _TimeOut:
+        report.failures.append(f"{label}: not read after {SECONDS} seconds")
+    except Exception as error:  # any other error is what this program looks for
+        report.failures.append(f"{label}: {type(error).__name__}: {error}")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    report.slowest = max(report.slowest, time.process_time() - began)
+    used = tracemalloc.get_traced_memory()[1] - at_start
+    multiple = (used - MEMORY_CONSTANT) / max(n_bytes, 1)
+    report.most_memory = max(report.most_memory, multiple)
+    if multiple > MEMORY_FACTOR:
+        report.failures.append(f"{label}: {used} bytes of memory for {n_bytes}")
+
+
+def _read(path: Path, label: str, report: Report) -> None:
+    with contextlib.suppress(ModelFileError):  # load says why
+        read_summary(path)
+    try:
+        model = kernelet.load(path)
+    except ModelFileError as error:
+        message = str(error)
+        report.outcomes["refused"] += 1
+        report.reasons[" ".join(message.split(": ", 1)[-1].split()[:4])] += 1
+        if "\n" in message or not message.startswith(str(path)):
+            report.failures.append(f"{label}: a message that is not one line: {message!r}")
+        return
+    report.outcomes["a model"] += 1
+    answer(model)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run from the command line; 1 if anything failed."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--n", type=int, default=10_000, help="number of files")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="folder for the files that failed")
+    arguments = parser.parse_args(argv)
+    report = run(arguments.n, arguments.seed, arguments.keep, progress=max(1, arguments.n // 10))
+    counts = ", ".join(f"{n} {what}" for what, n in sorted(report.outcomes.items()))
+    print(f"{arguments.n} files: {counts}; {len(report.failures)} failures")
+    print(
+        f"slowest {1000 * report.slowest:.1f} ms; most memory {max(0, report.most_memory):.1f} x "
+        f"the file + {MEMORY_CONSTANT >> 20} MB; the process grew by {report.growth / 2**20:.1f} MB"
+    )
+    for reason, n in report.reasons.most_common(40):
+        print(f"{n:8d}  {reason}")
+    for failure in report.failures[:20]:
+        print(failure, file=sys.stderr)
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,290 @@
+"""Ways to damage a model file, from single bits to headers that lie."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Mutation = Callable[[bytes, np.random.Generator, list[bytes]], bytes]
+
+# What may stand where something else should: each is JSON text.
+HOSTILE = (
+    "null",
+    "true",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "7",
+    "0.5",
+    "1e308",
+    "1e999",
+    "-0.0",
+    "NaN",
+    "Infinity",
+    "9007199254740993",
+    "18446744073709551615",
+    "9" * 400,
+    "9" * 5000,
+    '""',
+    '"rbf"',
+    '"KernelMachine"',
+    '"\\ud800"',
+    '"\\u0000"',
+    '"' + "x" * 2000 + '"',
+    "[]",
+    "{}",
+    "[[0]]",
+    "[0,9223372036854775807]",
+    "[4294967296,4294967296]",
+    "[" * 200 + "]" * 200,
+    "[" * 5000 + "]" * 5000,
+    '{"a":' * 3000 + "1" + "}" * 3000,
+    "[" + "[]," * 3000 + "[]]",
+    '{"array":"vectors"}',
+    '{"float":"nan"}',
+    '{"kernel":{"name":"rbf","gamma":-1}}',
+    '{"name":"sum","terms":[]}',
+    '{"dict":[[{},1]]}',
+)
+NUMBERS = (
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    1e308,
+    -1e308,
+    5e-324,
+    0.0,
+)
+
+
+def flip_bits(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """One to eight bits anywhere; half of the time in the header, where they matter more."""
+    changed = bytearray(data)
+    end = len(data) if rng.random() < 0.5 else 8 + _header_length(data)
+    for place in rng.integers(end, size=rng.integers(1, 9)):
+        changed[place] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def set_bytes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """A few bytes in a row become other ones."""
+    place, length = int(rng.integers(len(data))), int(rng.integers(1, 17))
+    return data[:place] + rng.bytes(length) + data[place + length :]
+
+
+def truncate(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """The end is missing; sometimes all but the first bytes."""
+    end = len(data) if rng.random() < 0.7 else 20
+    return data[: int(rng.integers(end))]
+
+
+def insert(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Bytes between others, or at the end."""
+    place = int(rng.integers(len(data) + 1))
+    return data[:place] + rng.bytes(int(rng.integers(1, 100))) + data[place:]
+
+
+def cut_out(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """A piece is missing or there twice."""
+    a, b = sorted(int(place) for place in rng.integers(len(data) + 1, size=2))
+    return data[:a] + data[b:] if rng.random() < 0.5 else data[:b] + data[a:]
+
+
+def splice(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """The beginning of one file with the end of another, or its header with the other's arrays."""
+    other = others[int(rng.integers(len(others)))]
+    if rng.random() < 0.5:
+        return data[: 8 + _header_length(data)] + other[8 + _header_length(other) :]
+    return data[: int(rng.integers(len(data)))] + other[int(rng.integers(len(other))) :]
+
+
+def header_length(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """The first eight bytes lie about the length of the header."""
+    true = _header_length(data)
+    lies = (
+        0,
+        1,
+        true - 1,
+        true + 1,
+        len(data),
+        len(data) - 8,
+        2**31,
+        2**32 + true,
+        2**63,
+        2**64 - 1,
+    )
+    lie = lies[int(rng.integers(len(lies)))] if rng.random() < 0.7 else int(rng.integers(2 * true))
+    return struct.pack("<Q", lie) + data[8:]
+
+
+def header_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Values of the header (shapes, places, types, metadata) become hostile ones."""
+    header = _header(data)
+    return _with_header(data, _changed(header, rng))
+
+
+def model_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Values of the description of the model become hostile ones."""
+    header = _header(data)
+    metadata = header["__metadata__"]
+    metadata["model"] = _changed(json.loads(metadata["model"]), rng)
+    return _with_header(data, json.dumps(header))
+
+
+def sizes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Shapes and places of arrays that fit each other, but not the file."""
+    header = _header(data)
+    names = [name for name in header if name != "__metadata__"]
+    if not names:
+        return truncate(data, rng, others)
+    entry = header[names[int(rng.integers(len(names)))]]
+    item = 4 if entry["dtype"] == "F32" else 8
+    shapes = ([2**20, 2**20], [2**31], [2**62, 2], [0, 2**62], [0, 2**40], [2**20, 0], [1] * 40)
+    shape = list(shapes[int(rng.integers(len(shapes)))])
+    begin = entry["data_offsets"][0]
+    n_bytes = int(np.prod(np.array(shape, dtype=object))) * item
+    entry["shape"], entry["data_offsets"] = shape, [begin, begin + n_bytes]
+    if n_bytes == 0 and rng.random() < 0.5:
+        # with the bytes of the other arrays moved to where they are expected
+        return _repacked(data, header)
+    return _with_header(data, json.dumps(header))
+
+
+def reshape(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Arrays with other shapes of the same size, other types, or other names."""
+    header = _header(data)
+    names = [name for name in header if name != "__metadata__"]
+    if not names:
+        return flip_bits(data, rng, others)
+    name = names[int(rng.integers(len(names)))]
+    entry, how = header[name], rng.integers(4)
+    if how == 0:
+        entry["shape"] = entry["shape"][::-1]
+    elif how == 1:
+        entry["shape"] = [int(np.prod(entry["shape"]))]
+    elif how == 2:
+        entry["dtype"] = ("I64", "F32", "F64", "U8", "BOOL", "BF16")[int(rng.integers(6))]
+    else:
+        header[("x", "machine/x", "a/b/c/d", "", "/", "vectors")[int(rng.integers(6))]] = entry
+        del header[name]
+    return _with_header(data, json.dumps(header))
+
+
+def numbers(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Numbers in the arrays become NaN, infinite or extreme."""
+    start = 8 + _header_length(data)
+    n = (len(data) - start) // 8
+    if n == 0:
+        return insert(data, rng, others)
+    changed = bytearray(data)
+    for place in rng.integers(n, size=rng.integers(1, 4)):
+        value = NUMBERS[int(rng.integers(len(NUMBERS)))]
+        struct.pack_into("<d", changed, start + 8 * int(place), value)
+    return bytes(changed)
+
+
+def many_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """A description that is long, wide or deep."""
+    header = _header(data)
+    n = int(rng.integers(1, 20_000))
+    piece = ("[],", '"ab",', "257,", "{},", '{"a":[]},')[int(rng.integers(5))]
+    texts = (
+        "[" + piece * n + "0]",
+        "[" * n + "]" * n,
+        '{"kind":"KernelMachine","fields":{"kernel":'
+        + '{"name":"scale","factor":1.0,"kernel":' * n,
+        '{"kind":"KernelMachine","parts":{},"fields":{"kernel":{"name":"sum","terms":['
+        + ",".join(['{"name":"rbf","gamma":1.0}'] * (n % 2000 + 1))
+        + "]}}}",
+        '{"kind":"TableModel","fields":{},"parts":{"estimator":' * (n % 100)
+        + "1"
+        + "}}" * (n % 100),
+    )
+    header["__metadata__"]["model"] = texts[int(rng.integers(len(texts)))]
+    return _with_header(data, json.dumps(header))
+
+
+MUTATIONS: dict[str, Mutation] = {
+    mutation.__name__: mutation
+    for mutation in (
+        flip_bits,
+        set_bytes,
+        truncate,
+        insert,
+        cut_out,
+        splice,
+        header_length,
+        header_values,
+        model_values,
+        sizes,
+        reshape,
+        numbers,
+        many_values,
+    )
+}
+
+
+def _header_length(data: bytes) -> int:
+    return struct.unpack("<Q", data[:8])[0]
+
+
+def _header(data: bytes) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(data[8 : 8 + _header_length(data)])
+    return header
+
+
+def _with_header(data: bytes, header: str) -> bytes:
+    text = header.encode()
+    return struct.pack("<Q", len(text)) + text + data[8 + _header_length(data) :]
+
+
+def _repacked(data: bytes, header: dict[str, Any]) -> bytes:
+    """The arrays behind one another, in the order and sizes that the header tells."""
+    old = _header(data)
+    start, pieces, end = 8 + _header_length(data), [], 0
+    for name in old:
+        if name == "__metadata__":
+            continue
+        a, b = header[name]["data_offsets"]
+        a0 = old[name]["data_offsets"][0]
+        pieces.append(data[start + a0 : start + a0 + (b - a)])
+        header[name]["data_offsets"] = [end, end + (b - a)]
+        end += b - a
+    return _with_header(data[:start], json.dumps(header)) + b"".join(pieces)
+
+
+_MARK = "@@hostile@@"
+
+
+def _changed(tree: Any, rng: np.random.Generator) -> str:
+    """JSON text of a tree in which one to three places are changed."""
+    for _ in range(int(rng.integers(1, 4))):
+        places = list(_places(tree))
+        if not places:
+            break
+        parent, key = places[int(rng.integers(len(places)))]
+        how = rng.integers(4)
+        if how == 0:
+            del parent[key]
+        elif how == 1 and isinstance(parent, dict):
+            parent[f"{key}x"] = parent.pop(key)
+        else:
+            parent[key] = _MARK
+    text = json.dumps(tree)
+    while f'"{_MARK}"' in text:
+        text = text.replace(f'"{_MARK}"', HOSTILE[int(rng.integers(len(HOSTILE)))], 1)
+    return text
+
+
+def _places(tree: Any) -> Any:
+    """(container, key) of every value in a tree."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in items:
+        yield tree, key
+        if isinstance(value, dict | list):
+            yield from _places(value)
