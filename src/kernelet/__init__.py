@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from kernelet.learners.table_model import TableModel
     from kernelet.machine import KernelMachine
     from kernelet.persistence import ModelFileError, load, save
+    from kernelet.plotting import (
+        FrontierDisplay,
+        MachineDisplay,
+        SparsityPathDisplay,
+        VectorsDisplay,
+    )
     from kernelet.selection import BudgetSearchCV
 
 __version__ = "0.1.0"
@@ -43,6 +49,7 @@ _LEARNERS = (
     "calibrate",
     "compress",
 )
+_PLOTTING = ("FrontierDisplay", "MachineDisplay", "SparsityPathDisplay", "VectorsDisplay")
 _HOMES = {
     "BudgetSearchCV": "kernelet.selection",
     "KernelMachine": "kernelet.machine",
@@ -51,20 +58,25 @@ _HOMES = {
     "load": "kernelet.persistence",
     "save": "kernelet.persistence",
     **dict.fromkeys(_LEARNERS, "kernelet.learners"),
+    **dict.fromkeys(_PLOTTING, "kernelet.plotting"),
 }
 
 __all__ = [
     "BudgetSearchCV",
     "CalibratedClassifier",
+    "FrontierDisplay",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "KernelMachine",
+    "MachineDisplay",
     "MinimalKernelSVC",
     "ModelFileError",
     "NormSVC",
     "ReducedSVC",
     "SparseSVC",
+    "SparsityPathDisplay",
     "TableModel",
+    "VectorsDisplay",
     "__version__",
     "calibrate",
     "compress",

@@ -1,0 +1,27 @@
+"""
+What the vectors look like
+==========================
+
+`VectorsDisplay` shows the vectors of a machine: as pictures where the features are pixels, and else
+as a table in the units of the data, here behind a StandardScaler. Above each picture, and before
+each row, stands the class that the vector speaks for most, with its coefficient.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelet import SparseSVC, VectorsDisplay
+
+pixels, digits = load_digits(return_X_y=True)
+digit_model = SparseSVC(20, C=10.0, tol=1e-2, random_state=0).fit(pixels / 16, digits)
+display = VectorsDisplay.from_estimator(digit_model)
+display.ax_.set_title(f"{digit_model.n_vectors_} vectors that tell ten digits apart")
+
+wine = load_wine(as_frame=True)
+names = wine.target_names[wine.target]
+wine_model = make_pipeline(StandardScaler(), SparseSVC(6, random_state=0)).fit(wine.data, names)
+display = VectorsDisplay.from_estimator(wine_model)
+display.ax_.set_title("Six typical wines")
+plt.show()

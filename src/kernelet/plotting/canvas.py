@@ -1,0 +1,75 @@
+"""matplotlib, imported when something is drawn, and the colours and marks of all pictures."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+# Okabe and Ito's palette, which people with any kind of colour vision tell apart.
+COLOURS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#D55E00",
+    "#56B4E9",
+    "#F0E442",
+    "#000000",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+INK = "#333333"
+FAINT = "#888888"
+
+
+def colour(number: int) -> str:
+    """The colour of the class or curve with this number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def marker(number: int) -> str:
+    """The mark of the class or curve with this number."""
+    return MARKERS[number % len(MARKERS)]
+
+
+def pale(name: str, share: float = 0.25) -> list[float]:
+    """A colour mixed with white."""
+    colors = importlib.import_module("matplotlib.colors")
+    return [1.0 - share * (1.0 - part) for part in colors.to_rgb(name)]
+
+
+def axes_for(display: object, ax: Any, figsize: tuple[float, float] = (6.0, 4.2)) -> Any:
+    """The axes that are given, or those of a new figure.
+
+    Parameters
+    ----------
+    display : object
+        Who asks, for the message when there is no matplotlib.
+    ax : matplotlib axes or None
+    figsize : tuple, default=(6.0, 4.2)
+        Inches of a new figure.
+    """
+    try:
+        pyplot = importlib.import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise ImportError(
+            f"{type(display).__name__} draws with matplotlib, which is not installed; "
+            "install the extra: pip install 'kernelet[plot]'"
+        ) from error
+    if ax is not None:
+        return ax
+    _, new = pyplot.subplots(figsize=figsize, layout="constrained")
+    return new
+
+
+def plain(ax: Any) -> None:
+    """Take away the frame's upper and right side."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def ticks_at(axis: Any, places: Sequence[float]) -> None:
+    """Ticks of a logarithmic axis at these places, written as plain numbers."""
+    ticker = importlib.import_module("matplotlib.ticker")
+    axis.set_major_locator(ticker.FixedLocator(list(places)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(ticker.NullLocator())

@@ -1,0 +1,318 @@
+"""Error against cost, with the model to match as a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from kernelet.learners.options import choice
+from kernelet.plotting.canvas import FAINT, INK, axes_for, colour, marker, plain, ticks_at
+from kernelet.plotting.frontier_curves import (
+    COSTS,
+    FrontierCurve,
+    columns_of,
+    search_curve,
+    table_curves,
+)
+from kernelet.selection import BudgetSearchCV
+
+# Ticks stand at the budgets themselves as long as they are few, and far enough apart to be read.
+_MOST_TICKS = 10
+_LEAST_RATIO = 1.25
+
+
+class FrontierDisplay:
+    """Error against the number of vectors, microseconds per row, or bytes.
+
+    Made by `from_estimator` or `from_results`.
+
+    Parameters
+    ----------
+    curves : dict of str to FrontierCurve
+        Name of the curve -> costs, errors in percent, standard errors.
+    x : {"vectors", "microseconds", "bytes"}, default="vectors"
+        What the costs are.
+    chosen : int, default=None
+        Place of the budget that was chosen, on the first curve.
+    reference : float, default=None
+        The error to meet, in percent.
+    reference_error : float, default=None
+        Its standard error.
+    reference_name : str, default="reference"
+        What it is the error of.
+    error_name : str, default="error"
+        What is drawn upwards.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of these.
+    lines_ : dict of str to Line2D
+        The line of each curve.
+    line_ : Line2D
+        The first of these.
+    reference_line_ : Line2D or None
+        The line to meet.
+    chosen_ : Line2D or None
+        The mark of the chosen budget.
+
+    Examples
+    --------
+    >>> from kernelet import BudgetSearchCV, FrontierDisplay, SparseSVC
+    >>> from kernelet.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> search = BudgetSearchCV(SparseSVC(random_state=0), budgets=[1, 2, 4]).fit(X, y)
+    >>> display = FrontierDisplay.from_estimator(search)
+    >>> display.line_.get_xdata()
+    array([1., 2., 4.])
+    """
+
+    ax_: Any
+    figure_: Any
+    lines_: dict[str, Any]
+    line_: Any
+    reference_line_: Any
+    chosen_: Any
+
+    def __init__(
+        self,
+        curves: Mapping[str, FrontierCurve],
+        *,
+        x: str = "vectors",
+        chosen: int | None = None,
+        reference: float | None = None,
+        reference_error: float | None = None,
+        reference_name: str = "reference",
+        error_name: str = "error",
+    ) -> None:
+        self.curves = dict(curves)
+        self.x = choice("x", x, COSTS)
+        self.chosen = chosen
+        self.reference = reference
+        self.reference_error = reference_error
+        self.reference_name = reference_name
+        self.error_name = error_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        budgets: Iterable[int] | None = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        reference: Any = None,
+        x: str = "vectors",
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw a search that is fitted, or cross-validate a model over budgets and draw that.
+
+        Parameters
+        ----------
+        estimator : BudgetSearchCV or estimator with ``n_vectors``
+            A fitted search needs no more.
+        X, y : arrays, default=None
+            Rows and targets for anything else.
+        budgets : sequence of int, default=None
+            Numbers of vectors; None takes the search's.
+        cv : int, splitter or iterable, default=5
+            Folds.
+        scoring : str or callable, default=None
+            Scores that are shares of 1: the error is what is missing.
+        reference : estimator or float, default=None
+            The model, or score, to meet.
+        x : {"vectors", "microseconds", "bytes"}, default="vectors"
+            The cost.
+        name : str, default=None
+            Name of the curve; None is the class of the model.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        FrontierDisplay
+        """
+        choice("x", x, COSTS)
+        search = estimator
+        if not isinstance(search, BudgetSearchCV):
+            options: dict[str, Any] = {} if budgets is None else {"budgets": budgets}
+            search = BudgetSearchCV(
+                estimator, cv=cv, scoring=scoring, reference=reference, refit=False, **options
+            )
+        if not search.__sklearn_is_fitted__():
+            if X is None:
+                raise ValueError("X and y are needed to draw a search or model that is not fitted.")
+            search = clone(search).fit(X, y)
+        goal, spread = search.reference_score_, None
+        if search.reference_results_ is not None:
+            spread = 100.0 * search.reference_results_["standard_error_test_score"]
+        is_number = isinstance(search.reference, Real)
+        plain_error = search.scoring is None or search.scoring == "accuracy"
+        display = cls(
+            {_name(search.searched) if name is None else name: search_curve(search.cv_results_, x)},
+            x=x,
+            chosen=search.best_index_,
+            reference=None if goal is None else 100.0 * (1.0 - goal),
+            reference_error=spread,
+            reference_name="reference" if is_number else _name(search.reference),
+            error_name="error" if plain_error else f"1 - {_score_name(search.scoring)}",
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_results(
+        cls,
+        results: Any,
+        *,
+        x: str = "vectors",
+        chosen: int | None = None,
+        reference: float | str | None = None,
+        name: str = "cross-validation",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw ``cv_results_`` of a search, or a table with a curve for each of many methods.
+
+        Parameters
+        ----------
+        results : dict, DataFrame or path of a csv file
+            ``cv_results_``, or columns method, budget, error (in percent) and the costs n_vectors,
+            predict_us, n_bytes, as the frontier tables of ``benchmarks/results`` have them.
+        x : {"vectors", "microseconds", "bytes"}, default="vectors"
+            The cost.
+        chosen : int, default=None
+            Place of the budget to mark, on the first curve.
+        reference : float or str, default=None
+            The error to meet in percent, or the method of the table whose error that is.
+        name : str, default="cross-validation"
+            Name of the curve of ``cv_results_``.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        FrontierDisplay
+        """
+        choice("x", x, COSTS)
+        columns = columns_of(results)
+        options: dict[str, Any] = {"x": x, "chosen": chosen}
+        if "mean_test_score" in columns:
+            curves = {name: search_curve(columns, x)}
+        elif {"method", "budget", "error"} <= set(columns):
+            curves = table_curves(columns, x)
+        else:
+            raise ValueError(
+                "results must have the columns of cv_results_ (mean_test_score, ...) or of a "
+                f"frontier table (method, budget, error, ...); got {sorted(columns)}."
+            )
+        if isinstance(reference, str):
+            choice("reference", reference, curves)
+            line = curves.pop(reference)
+            options |= {"reference": float(line.errors.min()), "reference_name": reference}
+        elif reference is not None:
+            options["reference"] = float(reference)
+        return cls(curves, **options).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        **kwargs : dict
+            Go to matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        FrontierDisplay
+            This one, with the artists as attributes.
+        """
+        ax = axes_for(self, ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        ax.set(xscale="log", xlabel=COSTS[self.x][2], ylabel=f"{self.error_name} (%)")
+        ax.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+        ax.set_axisbelow(True)
+        plain(ax)
+        self.lines_ = {}
+        for number, (name, curve) in enumerate(self.curves.items()):
+            style: dict[str, Any] = {
+                "color": colour(number),
+                "marker": marker(number),
+                "markersize": 5,
+                "linewidth": 1.6,
+                "capsize": 3,
+                "elinewidth": 1.0,
+                "label": name,
+            }
+            drawn = ax.errorbar(
+                curve.costs, curve.errors, yerr=curve.standard_errors, **(style | kwargs)
+            )
+            self.lines_[name] = drawn.lines[0]
+        self.line_ = next(iter(self.lines_.values()))
+        self._draw_reference(ax)
+        self._draw_chosen(ax)
+        self._set_ticks(ax)
+        ax.legend(frameon=False, fontsize="small")
+        return self
+
+    def _draw_reference(self, ax: Any) -> None:
+        self.reference_line_ = None
+        if self.reference is None:
+            return
+        label = f"{self.reference_name}, {self.reference:.1f} %"
+        self.reference_line_ = ax.axhline(
+            self.reference, color=INK, linestyle="--", linewidth=1.2, label=label, zorder=1.5
+        )
+        if self.reference_error:
+            low, high = self.reference + self.reference_error * np.array([-1.0, 1.0])
+            ax.axhspan(low, high, color=FAINT, alpha=0.18, linewidth=0, zorder=0.5)
+
+    def _draw_chosen(self, ax: Any) -> None:
+        self.chosen_ = None
+        if self.chosen is None:
+            return
+        curve = next(iter(self.curves.values()))
+        cost, error = curve.costs[self.chosen], curve.errors[self.chosen]
+        (self.chosen_,) = ax.plot(
+            [cost],
+            [error],
+            linestyle="none",
+            marker="o",
+            markersize=13,
+            markerfacecolor="none",
+            markeredgecolor="#D55E00",
+            markeredgewidth=1.8,
+            label=f"chosen: {cost:.4g} {COSTS[self.x][2]}, {error:.1f} %",
+        )
+
+    def _set_ticks(self, ax: Any) -> None:
+        costs = np.unique(np.concatenate([curve.costs for curve in self.curves.values()]))
+        if self.x == "vectors" and costs.size <= _MOST_TICKS:
+            places = [costs[0]]
+            for cost in costs[1:]:
+                if cost >= _LEAST_RATIO * places[-1]:
+                    places.append(cost)
+            ticks_at(ax.xaxis, places)
+
+
+def _name(model: Any) -> str:
+    return type(getattr(model, "steps", [(None, model)])[-1][1]).__name__
+
+
+def _score_name(scoring: Any) -> str:
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

@@ -1,0 +1,310 @@
+"""A machine over two features: regions, boundary, margins, data, vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.machine import KernelMachine
+from kernelet.plotting.canvas import INK, axes_for, colour, marker, pale, plain
+from kernelet.plotting.models import (
+    Expansion,
+    FloatArray,
+    expansion,
+    feature_names_of,
+    model_of,
+)
+
+# Area of the mark of the weightiest vector, and of the least, in square points.
+_LARGEST, _SMALLEST = 170.0, 35.0
+# Share of the data's range that is shown around them.
+_AROUND = 0.08
+
+
+class MachineDisplay:
+    """What a machine of two features does with the plane.
+
+    Regions are shaded by class; a solid line is the boundary between them. For two classes dashed
+    lines are f = -1 and f = +1, for more the f_k = +1 of each class in its colour. Rows are small
+    marks; the vectors are large ones, in the colour of the class they speak for most, their area
+    growing with the coefficient. Made by `from_estimator`.
+
+    Parameters
+    ----------
+    xx0, xx1 : ndarrays of shape (n, n)
+        Grid of the two features.
+    scores : ndarray of shape (n, n) or (n, n, n_classes)
+        f on it, one function for two classes.
+    expansion : Expansion or None
+        Vectors with their classes and weights.
+    classes : ndarray
+        The labels.
+    X : ndarray of shape (n_rows, 2), default=None
+        Rows to show.
+    codes : ndarray of int, default=None
+        Their classes, as places in ``classes``.
+    feature_names : sequence of str, default=("x1", "x2")
+        Labels of the axes.
+    has_margins : bool, default=True
+        Whether scores of +1 and -1 are margins.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of these.
+    surface_ : QuadContourSet
+        The regions.
+    boundaries_ : list of QuadContourSet
+        The boundary; for more than two classes that of each class.
+    margins_ : list of QuadContourSet
+        The margins, likewise.
+    data_ : list of PathCollection
+        The rows of each class.
+    vectors_ : list of PathCollection
+        The vectors of each class.
+
+    Examples
+    --------
+    >>> from kernelet import MachineDisplay, SparseSVC
+    >>> from kernelet.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> model = SparseSVC(5, random_state=0).fit(X, y)
+    >>> display = MachineDisplay.from_estimator(model, X, y)
+    >>> sum(len(marks.get_offsets()) for marks in display.vectors_)
+    5
+    """
+
+    ax_: Any
+    figure_: Any
+    surface_: Any
+    boundaries_: list[Any]
+    margins_: list[Any]
+    data_: list[Any]
+    vectors_: list[Any]
+
+    def __init__(
+        self,
+        xx0: FloatArray,
+        xx1: FloatArray,
+        scores: FloatArray,
+        expansion: Expansion | None,
+        classes: NDArray[Any],
+        *,
+        X: FloatArray | None = None,
+        codes: NDArray[np.intp] | None = None,
+        feature_names: Sequence[str] = ("x1", "x2"),
+        has_margins: bool = True,
+    ) -> None:
+        self.xx0 = xx0
+        self.xx1 = xx1
+        self.scores = scores
+        self.expansion = expansion
+        self.classes = classes
+        self.X = X
+        self.codes = codes
+        self.feature_names = feature_names
+        self.has_margins = has_margins
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        grid_resolution: int = 300,
+        feature_names: Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw a fitted classifier or a machine.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, search, Pipeline or KernelMachine
+            With two features and ``decision_function``.
+        X : array-like of shape (n_samples, 2)
+            Rows; they set what is shown of the plane.
+        y : array-like of shape (n_samples,), default=None
+            Their labels; without them the rows are not drawn.
+        grid_resolution : int, default=300
+            Points along each axis at which f is evaluated.
+        feature_names : sequence of str, default=None
+            Labels of the axes; None takes those the model has been fitted with.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        MachineDisplay
+        """
+        model = model_of(estimator)
+        rows = np.asarray(X, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != 2:
+            raise ValueError(
+                f"MachineDisplay draws machines of two features; X has shape {rows.shape}. "
+                "VectorsDisplay shows the vectors of any machine."
+            )
+        names = feature_names_of(model, 2) if feature_names is None else list(feature_names)
+        axes = []
+        for low, high in zip(rows.min(axis=0), rows.max(axis=0), strict=True):
+            around = _AROUND * ((high - low) or 1.0)
+            axes.append(np.linspace(low - around, high + around, grid_resolution))
+        xx0, xx1 = np.meshgrid(*axes)
+        grid: Any = np.column_stack([xx0.ravel(), xx1.ravel()])
+        if hasattr(model, "feature_names_in_"):
+            grid = type(X)(grid, columns=X.columns)
+        scores = np.asarray(model.decision_function(grid))
+        scores = scores.reshape(*xx0.shape, *scores.shape[1:])
+        n_classes = 2 if scores.ndim == 2 else scores.shape[2]
+        classes = np.asarray(getattr(model, "classes_", np.arange(n_classes)))
+        if classes.size != n_classes:
+            raise ValueError(
+                "decision_function gives a score for each pair of classes; use "
+                'decision_function_shape="ovr".'
+            )
+        codes = None
+        if y is not None:
+            codes = np.searchsorted(classes, np.asarray(y))
+            if codes.max(initial=0) >= classes.size or np.any(classes[codes] != np.asarray(y)):
+                raise ValueError(f"y has labels that the model does not know: {classes.tolist()}.")
+        kernel_model = model.steps[-1][1] if hasattr(model, "steps") else model
+        ours = isinstance(model, KernelMachine) or hasattr(kernel_model, "machine_")
+        display = cls(
+            xx0,
+            xx1,
+            scores,
+            expansion(model),
+            classes,
+            X=rows,
+            codes=codes,
+            feature_names=names,
+            has_margins=ours or n_classes == 2,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        **kwargs : dict
+            Go to matplotlib's ``scatter`` of the vectors.
+
+        Returns
+        -------
+        MachineDisplay
+            This one, with the artists as attributes.
+        """
+        ax = axes_for(self, ax, (6.0, 5.0))
+        self.ax_, self.figure_ = ax, ax.figure
+        n_classes = self.classes.size
+        f = self.scores if self.scores.ndim == 3 else np.stack([-self.scores, self.scores], axis=2)
+        self.surface_ = ax.contourf(
+            self.xx0,
+            self.xx1,
+            f.argmax(axis=2),
+            levels=np.arange(n_classes + 1) - 0.5,
+            colors=[pale(colour(k)) for k in range(n_classes)],
+        )
+        self.boundaries_, self.margins_ = [], []
+        if self.scores.ndim == 2:
+            self.boundaries_.append(self._contour(ax, self.scores, [0.0], INK, "solid", 1.8))
+            if self.has_margins:
+                self.margins_.append(self._contour(ax, self.scores, [-1, 1], INK, "dashed", 1.0))
+        else:
+            for k in range(n_classes):
+                lead = f[:, :, k] - np.delete(f, k, axis=2).max(axis=2)
+                self.boundaries_.append(self._contour(ax, lead, [0.0], INK, "solid", 1.4))
+                if self.has_margins:
+                    self.margins_.append(
+                        self._contour(ax, f[:, :, k], [1.0], colour(k), "dashed", 1.2)
+                    )
+        self._draw_data(ax)
+        self._draw_vectors(ax, kwargs)
+        ax.set(
+            xlabel=self.feature_names[0],
+            ylabel=self.feature_names[1],
+            xlim=(self.xx0.min(), self.xx0.max()),
+            ylim=(self.xx1.min(), self.xx1.max()),
+        )
+        plain(ax)
+        # beside the plane, not on it: there is data everywhere
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+        return self
+
+    def _contour(
+        self, ax: Any, values: FloatArray, levels: list[float], color: str, line: str, width: float
+    ) -> Any:
+        # matplotlib warns of a level that no value reaches; then there is nothing to draw
+        reached = [level for level in levels if values.min() < level < values.max()]
+        if not reached:
+            return None
+        return ax.contour(
+            self.xx0,
+            self.xx1,
+            values,
+            levels=reached,
+            colors=color,
+            linestyles=line,
+            linewidths=width,
+        )
+
+    def _draw_data(self, ax: Any) -> None:
+        self.data_ = []
+        if self.X is None or self.codes is None:
+            return
+        for k, label in enumerate(self.classes):
+            rows = self.X[self.codes == k]
+            self.data_.append(
+                ax.scatter(
+                    rows[:, 0],
+                    rows[:, 1],
+                    s=12,
+                    marker=marker(k),
+                    color=colour(k),
+                    alpha=0.75,
+                    linewidths=0,
+                    label=f"{label}",
+                    zorder=2.2,
+                )
+            )
+
+    def _draw_vectors(self, ax: Any, kwargs: dict[str, Any]) -> None:
+        self.vectors_ = []
+        if self.expansion is None:
+            return
+        share = self.expansion.weight / max(self.expansion.weight.max(initial=0.0), 1e-300)
+        area = _SMALLEST + (_LARGEST - _SMALLEST) * np.maximum(share, 0.0)
+        total = self.expansion.vectors.shape[0]
+        for k in range(self.classes.size):
+            here = self.expansion.side == k
+            style: dict[str, Any] = {
+                "marker": marker(k),
+                "facecolor": colour(k),
+                "edgecolor": "black",
+                "linewidths": 1.4,
+                "zorder": 3,
+            }
+            places = self.expansion.vectors[here]
+            self.vectors_.append(
+                ax.scatter(places[:, 0], places[:, 1], s=area[here], **(style | kwargs))
+            )
+        ax.scatter(
+            [],
+            [],
+            s=90,
+            facecolor="white",
+            edgecolor="black",
+            linewidths=1.4,
+            label=f"{total} vector" + "s" * (total != 1),
+        )

@@ -1,0 +1,95 @@
+"""The vectors of any kernel model, in the units of the rows that it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from kernelet.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """Vectors of a model and whom they speak for.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, d)
+    side : ndarray of shape (m,)
+        The class that each speaks for most, as a place in ``classes``.
+    weight : ndarray of shape (m,)
+        The coefficient with which it does so, positive.
+    classes : ndarray
+    """
+
+    vectors: FloatArray
+    side: NDArray[np.intp]
+    weight: FloatArray
+    classes: NDArray[Any]
+
+
+def model_of(source: Any) -> Any:
+    """The fitted model itself, where a search is given."""
+    model = getattr(source, "best_estimator_", source)
+    if not isinstance(model, KernelMachine):
+        check_is_fitted(model)
+    return model
+
+
+def expansion(source: Any) -> Expansion:
+    """The vectors of a machine, a classifier of ours, an SVC, a search or a Pipeline of these.
+
+    Vectors behind the transformers of a Pipeline are taken back through their
+    ``inverse_transform``.
+    """
+    model = model_of(source)
+    if isinstance(model, Pipeline):
+        inner = expansion(model.steps[-1][1])
+        head = model[:-1]
+        if len(head) == 0:
+            return inner
+        if not hasattr(head, "inverse_transform"):
+            raise ValueError(
+                "the vectors lie behind transformers that have no inverse_transform; give the "
+                f"last step of the Pipeline, {type(model.steps[-1][1]).__name__}, by itself."
+            )
+        rows = np.asarray(head.inverse_transform(inner.vectors))
+        return Expansion(rows, inner.side, inner.weight, inner.classes)
+    machine = model if isinstance(model, KernelMachine) else getattr(model, "machine_", None)
+    if machine is not None:
+        beta = np.asarray(machine.coefficients, dtype=np.float64)
+        n_classes = 2 if beta.shape[1] == 1 else beta.shape[1]
+        classes = np.asarray(getattr(model, "classes_", np.arange(n_classes)))
+        if beta.shape[1] == 1:
+            side, weight = (beta[:, 0] > 0).astype(np.intp), np.abs(beta[:, 0])
+        elif beta.shape[1] == classes.size:
+            side, weight = beta.argmax(axis=1), beta.max(axis=1)
+        else:  # one function for each pair of classes, or features: no class is spoken for
+            side, weight = np.zeros(beta.shape[0], dtype=np.intp), np.abs(beta).sum(axis=1)
+        return Expansion(np.asarray(machine.vectors, np.float64), side, weight, classes)
+    vectors = getattr(model, "support_vectors_", None)
+    if vectors is None:
+        raise ValueError(
+            f"{type(model).__name__} has no vectors; give a classifier of kernelet, a "
+            "KernelMachine or an SVC."
+        )
+    dense = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    dual = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
+    side = np.repeat(np.arange(model.n_support_.size), model.n_support_)
+    weight = np.abs(dual).sum(axis=0)
+    return Expansion(np.asarray(dense), side, weight, np.asarray(getattr(model, "classes_", [0])))
+
+
+def feature_names_of(source: Any, n_features: int) -> list[str]:
+    """Names of the features as the model was given them, or x1, x2, ..."""
+    names = getattr(model_of(source), "feature_names_in_", None)
+    if names is None:
+        return [f"x{number + 1}" for number in range(n_features)]
+    return [str(name) for name in names]

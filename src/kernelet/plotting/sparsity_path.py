@@ -1,0 +1,253 @@
+"""How vectors and objective change as a method proceeds."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.plotting.canvas import axes_for, colour, plain
+from kernelet.plotting.models import model_of
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SparsityPath:
+    """Vectors and objective after each step of one search.
+
+    Attributes
+    ----------
+    n_vectors, objective : ndarrays of shape (n_steps,)
+    """
+
+    n_vectors: FloatArray
+    objective: FloatArray
+
+
+class SparsityPathDisplay:
+    """Objective and number of vectors against the steps of a method.
+
+    Made by `from_estimator` or `from_results`.
+
+    Parameters
+    ----------
+    paths : sequence of SparsityPath
+        One for each independent search, such as one class of several.
+    names : sequence of str, default=None
+        What each is called.
+    step_name : str, default="step"
+        What is counted to the right.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the objective is drawn.
+    vectors_ax_ : matplotlib Axes or None
+        Where the number of vectors is drawn, below; None where it never changes.
+    figure_ : matplotlib Figure
+        The figure of these.
+    lines_ : list of Line2D
+        The objective of each path.
+    vectors_lines_ : list of Line2D
+        The number of vectors of each path.
+
+    Examples
+    --------
+    >>> from kernelet import SparseSVC, SparsityPathDisplay
+    >>> from kernelet.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> models = SparseSVC(random_state=0).fit_path(X, y, [1, 2, 4])
+    >>> display = SparsityPathDisplay.from_results(models)
+    >>> display.vectors_lines_[0].get_ydata()
+    array([1., 2., 4.])
+    """
+
+    ax_: Any
+    vectors_ax_: Any
+    figure_: Any
+    lines_: list[Any]
+    vectors_lines_: list[Any]
+
+    def __init__(
+        self,
+        paths: Sequence[SparsityPath],
+        *,
+        names: Sequence[str] | None = None,
+        step_name: str = "step",
+    ) -> None:
+        self.paths = list(paths)
+        self.names = names
+        self.step_name = step_name
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the ``sparsity_path_`` of a fitted model, or else its ``history_``.
+
+        Parameters
+        ----------
+        estimator : fitted model, search or Pipeline
+            `NormSVC` has a path, `SparseSVC` a history of its objective.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        SparsityPathDisplay
+        """
+        model = model_of(estimator)
+        if hasattr(model, "steps"):
+            model = model.steps[-1][1]
+        path: Any = getattr(model, "sparsity_path_", None)
+        history: Any = getattr(model, "history_", None)
+        if path is not None:
+            paths = as_paths(path)
+        elif history is not None:
+            n_vectors = model.n_vectors_ / len(history)
+            paths = [
+                SparsityPath(np.full(len(values), n_vectors), np.asarray(values))
+                for values in history
+            ]
+        else:
+            raise ValueError(
+                f"{type(model).__name__} has neither sparsity_path_ nor history_; "
+                "from_results draws a list of models, such as fit_path returns."
+            )
+        names = [str(label) for label in getattr(model, "classes_", ())]
+        return cls(paths, names=names if len(names) == len(paths) else None).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_results(
+        cls, results: Any, *, step_name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw numbers, or models that were fitted one after the other.
+
+        Parameters
+        ----------
+        results : dict, structured array, array of shape (n_steps, 2), or sequence
+            With ``n_vectors`` and ``objective`` after each step; a sequence of such, one for each
+            search; or a sequence of fitted models with ``n_vectors_`` and ``objective_``.
+        step_name : str, default=None
+            What is counted to the right; None is "step", or "model" for models.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        SparsityPathDisplay
+        """
+        models = _is_models(results)
+        paths = [_path_of_models(results)] if models else as_paths(results)
+        if step_name is None:
+            step_name = "model" if models else "step"
+        return cls(paths, step_name=step_name).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw; the number of vectors goes below the objective where it changes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        **kwargs : dict
+            Go to matplotlib's ``plot``.
+
+        Returns
+        -------
+        SparsityPathDisplay
+            This one, with the artists as attributes.
+        """
+        changes = any(np.ptp(path.n_vectors) > 0 for path in self.paths)
+        self.ax_ = axes_for(self, ax, (6.0, 4.8 if changes else 3.6))
+        self.figure_ = self.ax_.figure
+        self.vectors_ax_ = self._axes_below() if changes else None
+        self.lines_, self.vectors_lines_ = [], []
+        for number, path in enumerate(self.paths):
+            style: dict[str, Any] = {"color": colour(number), "linewidth": 1.8}
+            if len(path.objective) <= 30:
+                style |= {"marker": "o", "markersize": 4}
+            if self.names is not None:
+                style["label"] = self.names[number]
+            steps = np.arange(len(path.objective))
+            (line,) = self.ax_.plot(steps, path.objective, **(style | kwargs))
+            self.lines_.append(line)
+            if self.vectors_ax_ is not None:
+                (line,) = self.vectors_ax_.plot(
+                    steps, path.n_vectors, drawstyle="steps-post", **(style | kwargs)
+                )
+                self.vectors_lines_.append(line)
+        self.ax_.set_ylabel("objective")
+        below = self.ax_ if self.vectors_ax_ is None else self.vectors_ax_
+        below.set_xlabel(self.step_name)
+        below.xaxis.get_major_locator().set_params(integer=True)
+        if all(np.all(path.objective > 0) for path in self.paths):
+            self.ax_.set_yscale("log")
+        if self.vectors_ax_ is None:
+            total = sum(path.n_vectors[-1] for path in self.paths)
+            self.ax_.set_title(f"{total:g} vectors", fontsize="medium")
+        else:
+            self.vectors_ax_.set_ylabel("vectors")
+            self.vectors_ax_.set_ylim(bottom=0)
+            self.ax_.tick_params(labelbottom=False)
+        for axes in (self.ax_, self.vectors_ax_):
+            if axes is not None:
+                plain(axes)
+                axes.grid(True, color="#dddddd", linewidth=0.6)
+                axes.set_axisbelow(True)
+        if self.names is not None:
+            self.ax_.legend(frameon=False, fontsize="small")
+        return self
+
+    def _axes_below(self) -> Any:
+        """New axes under those of the objective, with the same steps."""
+        toolkit = importlib.import_module("mpl_toolkits.axes_grid1")
+        divider = toolkit.make_axes_locatable(self.ax_)
+        return divider.append_axes("bottom", size="60%", pad=0.15, sharex=self.ax_)
+
+
+def as_paths(results: Any) -> list[SparsityPath]:
+    """Paths out of a dictionary, a structured array, an (n_steps, 2) array, or several of them."""
+    if isinstance(results, Mapping):
+        return [_path(results["n_vectors"], results["objective"])]
+    if isinstance(results, np.ndarray) and results.dtype.names:
+        return [_path(results["n_vectors"], results["objective"])]
+    if isinstance(results, np.ndarray) and results.ndim == 2 and results.shape[1] == 2:
+        return [_path(results[:, 0], results[:, 1])]
+    if isinstance(results, Sequence) and not isinstance(results, str) and len(results):
+        return [path for part in results for path in as_paths(part)]
+    raise ValueError(
+        "a path must have n_vectors and objective: a dict, a structured array or an array of "
+        f"shape (n_steps, 2); got {type(results).__name__}."
+    )
+
+
+def _path(n_vectors: Any, objective: Any) -> SparsityPath:
+    path = SparsityPath(np.asarray(n_vectors, np.float64), np.asarray(objective, np.float64))
+    if path.n_vectors.shape != path.objective.shape or path.objective.ndim != 1:
+        raise ValueError(
+            "n_vectors and objective must be of one length, got shapes "
+            f"{path.n_vectors.shape} and {path.objective.shape}."
+        )
+    if path.objective.size == 0:
+        raise ValueError("a path has no steps.")
+    return path
+
+
+def _is_models(results: Any) -> bool:
+    return (
+        isinstance(results, Sequence)
+        and len(results) > 0
+        and all(hasattr(part, "n_vectors_") and hasattr(part, "objective_") for part in results)
+    )
+
+
+def _path_of_models(models: Sequence[Any]) -> SparsityPath:
+    return _path([model.n_vectors_ for model in models], [model.objective_ for model in models])

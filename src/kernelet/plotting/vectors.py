@@ -1,0 +1,288 @@
+"""The vectors of a machine as pictures or as a table of features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernelet.learners.options import choice, count
+from kernelet.plotting.canvas import INK, axes_for, plain
+from kernelet.plotting.models import FloatArray, expansion, feature_names_of, model_of
+
+KINDS = ("auto", "images", "table")
+# Fewer pixels than this make no picture.
+_LEAST_PIXELS = 16
+# A table of more cells has no numbers in them.
+_MOST_NUMBERS = 200
+
+
+class VectorsDisplay:
+    """The vectors of a machine, those of one class together and the weightiest first.
+
+    Made by `from_estimator` or `from_vectors`.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (m, d)
+        The vectors.
+    labels : sequence of str
+        What is written to each.
+    shape : tuple of int, default=None
+        Height and width of a picture; None draws a table.
+    feature_names : sequence of str, default=None
+        Names of the columns of a table.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of these.
+    image_ : AxesImage
+        The pictures side by side, or the table in colours.
+    texts_ : list of Text
+        The labels of pictures, or the numbers of a table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelet import SparseSVC, VectorsDisplay
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = SparseSVC(6, random_state=0).fit(X, y)
+    >>> display = VectorsDisplay.from_estimator(model)
+    >>> display.shape, len(display.texts_)
+    ((8, 8), 6)
+    """
+
+    ax_: Any
+    figure_: Any
+    image_: Any
+    texts_: list[Any]
+
+    def __init__(
+        self,
+        vectors: FloatArray,
+        labels: Sequence[str],
+        *,
+        shape: tuple[int, int] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self.vectors = vectors
+        self.labels = labels
+        self.shape = shape
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        kind: str = "auto",
+        shape: tuple[int, int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        max_vectors: int = 60,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the vectors of a fitted model or a machine.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, search, Pipeline or KernelMachine
+            A Pipeline's vectors are shown in the units of its input.
+        kind : {"auto", "images", "table"}, default="auto"
+            "auto" draws pictures where a shape is given, or where the features have no names and
+            their number is a square of at least 16.
+        shape : tuple of int, default=None
+            Height and width of a picture; None guesses a square.
+        feature_names : sequence of str, default=None
+            Names of the features; None takes those the model has been fitted with.
+        max_vectors : int, default=60
+            Of more, the weightiest are shown.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        VectorsDisplay
+        """
+        model = model_of(estimator)
+        found = expansion(model)
+        kept = np.argsort(-found.weight, kind="stable")[: count("max_vectors", max_vectors)]
+        order = kept[np.lexsort((-found.weight[kept], found.side[kept]))]
+        labels = [
+            f"{found.classes[found.side[j]]}  ({found.weight[j]:.2g})"
+            if found.classes.size > 1
+            else f"({found.weight[j]:.2g})"
+            for j in order
+        ]
+        if feature_names is None and hasattr(model, "feature_names_in_"):
+            feature_names = feature_names_of(model, found.vectors.shape[1])
+        return cls.from_vectors(
+            found.vectors[order],
+            labels=labels,
+            kind=kind,
+            shape=shape,
+            feature_names=feature_names,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_vectors(
+        cls,
+        vectors: ArrayLike,
+        *,
+        labels: Sequence[str] | None = None,
+        kind: str = "auto",
+        shape: tuple[int, int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw an array of vectors in its order.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (m, d)
+            The vectors.
+        labels : sequence of str, default=None
+            What is written to each; None numbers them.
+        kind : {"auto", "images", "table"}, default="auto"
+            As in `from_estimator`.
+        shape : tuple of int, default=None
+            Height and width of a picture; None guesses a square.
+        feature_names : sequence of str, default=None
+            Names of the columns of a table.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Go to `plot`.
+
+        Returns
+        -------
+        VectorsDisplay
+        """
+        Z = np.asarray(vectors, dtype=np.float64)
+        if Z.ndim != 2 or Z.size == 0:
+            raise ValueError(f"there must be at least one vector, as a row; got shape {Z.shape}.")
+        names = [f"{j + 1}" for j in range(len(Z))] if labels is None else list(labels)
+        if len(names) != len(Z):
+            raise ValueError(f"labels holds {len(names)} names for {len(Z)} vectors.")
+        if feature_names is not None and len(feature_names) != Z.shape[1]:
+            raise ValueError(
+                f"feature_names holds {len(feature_names)} names for {Z.shape[1]} features."
+            )
+        shape = _picture_shape(kind, shape, Z.shape[1], feature_names is not None)
+        return cls(Z, names, shape=shape, feature_names=feature_names).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        **kwargs : dict
+            Go to matplotlib's ``imshow``.
+
+        Returns
+        -------
+        VectorsDisplay
+            This one, with the artists as attributes.
+        """
+        draw = self._draw_table if self.shape is None else self._draw_pictures
+        draw(ax, kwargs)
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw_pictures(self, ax: Any, kwargs: dict[str, Any]) -> None:
+        assert self.shape is not None
+        height, width = self.shape
+        m = len(self.vectors)
+        n_columns = min(m, max(1, math.ceil(math.sqrt(1.6 * m * height / width))))
+        n_rows = math.ceil(m / n_columns)
+        # room between pictures, and for a line of text above each
+        gap, top = max(1, round(0.12 * width)), max(2, round(0.3 * height))
+        mosaic = np.full((n_rows * (height + top), n_columns * (width + gap) - gap), np.nan)
+        figsize = (0.95 * n_columns + 0.3, 0.95 * n_rows * (height + top) / (width + gap) + 0.2)
+        self.ax_ = axes_for(self, ax, figsize)
+        self.texts_ = []
+        for j, (vector, label) in enumerate(zip(self.vectors, self.labels, strict=True)):
+            row, column = divmod(j, n_columns)
+            y, x = row * (height + top) + top, column * (width + gap)
+            mosaic[y : y + height, x : x + width] = vector.reshape(self.shape)
+            self.texts_.append(
+                self.ax_.text(
+                    x + width / 2 - 0.5,
+                    y - 0.5 - 0.06 * height,
+                    label,
+                    ha="center",
+                    va="bottom",
+                    fontsize=8,
+                    color=INK,
+                )
+            )
+        self.image_ = self.ax_.imshow(
+            mosaic, **({"cmap": "gray", "interpolation": "nearest"} | kwargs)
+        )
+        self.ax_.set_axis_off()
+
+    def _draw_table(self, ax: Any, kwargs: dict[str, Any]) -> None:
+        m, d = self.vectors.shape
+        self.ax_ = axes_for(self, ax, (1.8 + 0.75 * min(d, 20), 1.4 + 0.32 * m))
+        # features come in different units: colours compare the vectors within each
+        spread = self.vectors.std(axis=0)
+        scaled = (self.vectors - self.vectors.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        limit = max(float(np.abs(scaled).max()), 1e-12)
+        style: dict[str, Any] = {"cmap": "PuOr", "vmin": -limit, "vmax": limit, "aspect": "auto"}
+        self.image_ = self.ax_.imshow(scaled, **(style | kwargs))
+        names = self.feature_names or [f"x{number + 1}" for number in range(d)]
+        self.ax_.set_xticks(range(d), names, rotation=40, ha="right", rotation_mode="anchor")
+        self.ax_.set_yticks(range(m), self.labels)
+        self.ax_.tick_params(length=0)
+        self.ax_.set_ylabel("class of the vector (coefficient)")
+        plain(self.ax_)
+        bar = self.ax_.figure.colorbar(self.image_, ax=self.ax_, shrink=0.9, pad=0.02)
+        bar.set_label("standard deviations from\nthe vectors' mean")
+        bar.outline.set_visible(False)
+        self.texts_ = []
+        if m * d > _MOST_NUMBERS:
+            return
+        for (i, j), value in np.ndenumerate(self.vectors):
+            ink = "white" if abs(scaled[i, j]) > 0.65 * limit else INK
+            self.texts_.append(
+                self.ax_.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize=8, color=ink)
+            )
+
+
+def _picture_shape(
+    kind: str, shape: tuple[int, int] | None, n_features: int, has_names: bool
+) -> tuple[int, int] | None:
+    """Height and width of a picture; None for a table."""
+    choice("kind", kind, KINDS)
+    if kind == "table":
+        return None
+    if shape is not None:
+        height, width = (count("shape", size) for size in shape)
+        if height * width != n_features:
+            raise ValueError(
+                f"shape={tuple(shape)} has {height * width} pixels, the vectors {n_features}."
+            )
+        return height, width
+    side = math.isqrt(n_features)
+    if side * side == n_features and (
+        kind == "images" or (n_features >= _LEAST_PIXELS and not has_names)
+    ):
+        return side, side
+    if kind == "images":
+        raise ValueError(
+            f"{n_features} features make no square picture; give shape=(height, width)."
+        )
+    return None
