@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from numbers import Real
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.kernels.arrays import (
     FloatArray,
@@ -20,7 +20,13 @@ from kernelet.kernels.arrays import (
 )
 from kernelet.kernels.blocks import Workspace, run_blocks
 
-Pullback: TypeAlias = Callable[[FloatArray], FloatArray]
+
+class Pullback(Protocol):
+    """What takes a gradient in kernel values back to the vectors."""
+
+    def __call__(self, W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
+        """sum_i W_ij dk(x_i, z_j)/dz_j; with ``rows``, over these only, which W then belongs to."""
+        ...
 
 
 class PreparedKernel(ABC):
@@ -155,18 +161,21 @@ class Kernel(ABC):
             Read-only: the pull-back makes use of it.
         pullback : callable
             Takes W of shape (n, m) to the array of shape (m, d) with rows
-            sum_i W_ij dk(x_i, z_j)/dz_j. X is kept, not copied: do not write to it meanwhile.
+            sum_i W_ij dk(x_i, z_j)/dz_j. With a second argument, the indices of some rows, the
+            sum is over these, and W has a row for each. X is kept, not copied: do not write to it
+            meanwhile.
         """
         require_input_gradient(self, "value_and_pullback")
         rows, vectors = _checked(X, Z)
         K, pullback = self.prepare(vectors).linearize(rows)
         K.flags.writeable = False
 
-        def checked_pullback(W: FloatArray) -> FloatArray:
+        def checked_pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             weights = np.asarray(W, dtype=K.dtype)
-            if weights.shape != K.shape:
-                raise ValueError(f"W must have the shape {K.shape} of K, got {weights.shape}.")
-            return pullback(weights)
+            shape = K.shape if rows is None else (len(rows), K.shape[1])
+            if weights.shape != shape:
+                raise ValueError(f"W must have the shape {shape} of K, got {weights.shape}.")
+            return pullback(weights, rows)
 
         return K, checked_pullback
 

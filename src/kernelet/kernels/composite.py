@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.kernels.arrays import FloatArray, Rows
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
@@ -192,8 +193,8 @@ class _PreparedSum(PreparedKernel):
         total: FloatArray = np.sum([K for K, _ in linearized], axis=0)
         pullbacks = [pullback for _, pullback in linearized]
 
-        def pullback(W: FloatArray) -> FloatArray:
-            gradient: FloatArray = np.sum([pull(W) for pull in pullbacks], axis=0)
+        def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
+            gradient: FloatArray = np.sum([pull(W, rows) for pull in pullbacks], axis=0)
             return gradient
 
         return total, pullback
@@ -218,15 +219,15 @@ class _PreparedProduct(PreparedKernel):
         values = [K for K, _ in linearized]
         product: FloatArray = np.prod(values, axis=0)
 
-        def pullback(W: FloatArray) -> FloatArray:
+        def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             # The product rule. The other factors are multiplied anew: dividing the product by a
             # factor fails where the factor is 0.
             gradients = []
             for index, (_, pull) in enumerate(linearized):
                 weights = W
                 for K in values[:index] + values[index + 1 :]:
-                    weights = weights * K
-                gradients.append(pull(weights))
+                    weights = weights * (K if rows is None else K[rows])
+                gradients.append(pull(weights, rows))
             gradient: FloatArray = np.sum(gradients, axis=0)
             return gradient
 
@@ -247,4 +248,8 @@ class _PreparedMultiple(PreparedKernel):
 
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
         K, pullback = self._part.linearize(X)
-        return K * self._factor, lambda W: pullback(W) * self._factor
+
+        def scaled(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
+            return pullback(W, rows) * self._factor
+
+        return K * self._factor, scaled

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.kernels.arrays import FloatArray, Rows, block_length
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
@@ -93,4 +94,10 @@ class _PreparedProfile(PreparedKernel):
 
         length = block_length(self.row_elements, self.dtype)
         run_blocks(task, X.shape[0], length, self.row_elements)
-        return K, lambda W: self._form.pull(X, W * slope)
+
+        def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
+            if rows is None:
+                return self._form.pull(X, W * slope)
+            return self._form.pull(X[rows], W * slope[rows])
+
+        return K, pullback

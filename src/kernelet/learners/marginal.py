@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import check_rows
 from kernelet.machine import KernelMachine
 from kernelet.subspace import WhitenedMap
 
 FloatArray = NDArray[np.float64]
 
-# Below this share of rows with a gradient, their kernel values are computed again rather than
-# pulling zeros back through all rows.
-_FEW_ROWS = 0.35
+# Above this share of rows with a gradient, copying them costs more than pulling zeros back.
+_MOST_ROWS = 0.7
 
 
 Start = tuple[FloatArray, FloatArray]
@@ -105,7 +105,7 @@ class MarginalObjective:
     """
 
     def __init__(self, X: Any, kernel: Kernel, inner: InnerProblem) -> None:
-        self.X = X
+        self.X = check_rows(X)
         self.kernel = kernel
         self.inner = inner
         self.n_evaluations = 0
@@ -114,8 +114,10 @@ class MarginalObjective:
     def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
         """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
         self.n_evaluations += 1
-        subspace = self._subspace(Z, rank)
-        K, pullback = self.kernel.value_and_pullback(self.X, Z)
+        prepared = self.kernel.prepare(Z)
+        gram, gram_pullback = prepared.linearize(Z)
+        subspace = self._subspace(Z, gram, rank)
+        K, pullback = prepared.linearize(self.X)
         start = None
         if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
             # the basis of the subspace turns with Z; coefficients are what carries over
@@ -125,12 +127,11 @@ class MarginalObjective:
         self._last = beta, solution.intercepts
         slope = solution.score_gradient
         active = np.flatnonzero(slope.any(axis=1))
-        if active.size < _FEW_ROWS * slope.shape[0]:
-            gradient = self.kernel.grad_vectors(self.X[active], Z, slope[active] @ beta.T)
+        if active.size < _MOST_ROWS * slope.shape[0]:
+            gradient = pullback(slope[active] @ beta.T, active)
         else:
             gradient = pullback(slope @ beta.T)
-        gram = (beta * solution.norm_gradient) @ beta.T
-        gradient = gradient + self.kernel.grad_vectors(Z, Z, gram)
+        gradient += gram_pullback((beta * solution.norm_gradient) @ beta.T)
         return Evaluation(
             vectors=Z,
             value=solution.value,
@@ -145,12 +146,12 @@ class MarginalObjective:
             norm_gradient=solution.norm_gradient,
         )
 
-    def _subspace(self, Z: FloatArray, rank: int | None) -> WhitenedMap:
+    def _subspace(self, Z: FloatArray, gram: FloatArray, rank: int | None) -> WhitenedMap:
         try:
-            return WhitenedMap.from_vectors(self.kernel, Z, rank)
+            return WhitenedMap.from_gram(self.kernel, Z, gram, rank)
         except np.linalg.LinAlgError:
             # fewer directions than were held fixed: a line search has moved vectors together
-            return WhitenedMap.from_vectors(self.kernel, Z)
+            return WhitenedMap.from_gram(self.kernel, Z, gram)
 
     def without_gradient(self, Z: FloatArray) -> Evaluation:
         """Value and machine at Z for kernels that have no gradient in their vectors."""

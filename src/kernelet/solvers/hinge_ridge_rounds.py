@@ -6,12 +6,13 @@ Many problems over the same rows go through the rounds together: one product ser
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import FloatArray, Solution, Status
 from kernelet.solvers.working_set import (
     GUESS_TOL,
     WARM_BAND,
@@ -53,9 +54,13 @@ def solve_on_working_sets(
     guess, and problems of few rows are solved at once. ``unit`` is that of the solutions.
     """
     n, m = rows.shape
+    if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS and all(C.min() > 0 for C in costs):
+        # one solve over all rows costs less than choosing among them
+        return [
+            _solve_at_once(rows, y, C, subsolver, tol, unit)
+            for y, C in zip(labels, costs, strict=True)
+        ]
     problems = [WorkingSet(y, C, tol, unit) for y, C in zip(labels, costs, strict=True)]
-    if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS:
-        starts = None  # one solve over all rows costs less than choosing among them
     is_guessed = starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS
     if is_guessed:
         starts = map_in_threads(lambda p: _guess(p, rows, subsolver), problems, n_jobs)
@@ -74,6 +79,27 @@ def solve_on_working_sets(
         if not active:
             break
     return [problem.solution() for problem in problems]
+
+
+def _solve_at_once(
+    rows: Rows, y: FloatArray, C: FloatArray, subsolver: Subsolver, tol: float, unit: float
+) -> Solution:
+    """All rows are the working set, so its answer is the answer."""
+    n, m = rows.shape
+    answer = subsolver(Subproblem(rows.take_all(), y, C, np.zeros(m + 1), unit=unit), tol)
+    solution = Solution(
+        weights=answer.weights,
+        intercept=answer.intercept,
+        multipliers=answer.multipliers,
+        primal_value=answer.primal_value,
+        dual_value=answer.dual_value,
+        n_iter=answer.n_iter,
+        working_set=np.arange(n),
+        unit=unit,
+    )
+    if solution.gap <= tol:
+        return solution
+    return replace(solution, status=Status.short_of_tolerance(answer.at_limit))
 
 
 def _play_round(

@@ -25,6 +25,11 @@ class Status(enum.Enum):
         "scale the features, lower C, or raise tol to the gap reported"
     )
 
+    @classmethod
+    def short_of_tolerance(cls, at_limit: bool) -> Status:
+        """Why the tolerance was not met: out of iterations, or out of digits."""
+        return cls.ITERATION_LIMIT if at_limit else cls.NUMERICAL_LIMIT
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:

@@ -201,5 +201,5 @@ class WorkingSet:
         assert self.best is not None
         status = Status.OPTIMAL
         if self.best.gap > self.tol:
-            status = Status.ITERATION_LIMIT if self.at_limit else Status.NUMERICAL_LIMIT
+            status = Status.short_of_tolerance(self.at_limit)
         return replace(self.best, status=status, n_iter=self.n_iter, n_rounds=self.n_rounds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +114,6 @@ def _kmeans_centres(
 ) -> NDArray[Any]:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
     n = rows.costs.size
     if n <= n_vectors:
@@ -124,12 +124,20 @@ def _kmeans_centres(
         sample = np.sort(random_state.choice(n, limit, replace=False))
         X, costs = X[sample], costs[sample]
     clusters = KMeans(n_vectors, n_init=1, random_state=random_state)
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings(), _thread_pools().limit(limits=1):
         # Centres that coincide are merged and reported below, by the name of our parameter.
         warnings.simplefilter("ignore", ConvergenceWarning)
         clusters.fit(X, sample_weight=costs / costs.mean())
     centres: NDArray[Any] = canonical_rows(clusters.cluster_centers_).X
     return centres
+
+
+@cache
+def _thread_pools() -> Any:
+    """BLAS and OpenMP, once scikit-learn has loaded both; finding them takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _cholesky_pivots(

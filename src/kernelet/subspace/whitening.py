@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
 
 if TYPE_CHECKING:
     from kernelet.kernels import Kernel
@@ -162,16 +161,22 @@ class WhitenedMap(SubspaceMap):
             If `rank` directions are asked for and fewer have an eigenvalue above rounding error.
         """
         Z = _checked_vectors(vectors)
-        gram = np.asarray(kernel(Z, Z), dtype=np.float64)
+        return cls.from_gram(kernel, Z, kernel(Z, Z), rank)
+
+    @classmethod
+    def from_gram(
+        cls, kernel: Kernel, vectors: FloatArray, gram: FloatArray, rank: int | None = None
+    ) -> WhitenedMap:
+        """`from_vectors` for finite vectors whose Gram matrix is known."""
         if not np.isfinite(gram).all():
             raise ValueError(
                 f"{kernel!r} has values that are not finite on the vectors; scale the data, or "
                 "lower gamma or degree."
             )
-        m = Z.shape[0]
+        m = gram.shape[0]
         # The average with the transpose: eigh would read one triangle only.
         scale, scaled = _balanced(0.5 * (gram + gram.T))
-        eigenvalues, eigenvectors = eigh(scaled, check_finite=False)
+        eigenvalues, eigenvectors = np.linalg.eigh(scaled)
         eigenvalues, eigenvectors = eigenvalues[::-1], eigenvectors[:, ::-1]
         largest = max(float(eigenvalues[0]), 0.0)
         if largest == 0.0 and eigenvalues[-1] < 0.0:
@@ -196,7 +201,7 @@ class WhitenedMap(SubspaceMap):
         unscale = np.divide(1.0, scale, out=np.zeros(m), where=scale > 0)
         transform = np.ascontiguousarray((scale[:, None] * basis / root).T)
         inverse_transform = np.ascontiguousarray((unscale[:, None] * basis * root).T)
-        return cls(kernel, Z, transform, inverse_transform, natural_rank)
+        return cls(kernel, vectors, transform, inverse_transform, natural_rank)
 
     @property
     def rank(self) -> int:
