@@ -23,6 +23,7 @@ from kernelet.cli.sources import Source, add_table_options
 from kernelet.cli.table import Table
 from kernelet.cli.writing import check_output, writing_errors
 
+USAGE = "kernelet compress MODEL --vectors N -o MODEL [options]"
 EXAMPLES = """examples:
   kernelet compress large.kernelet --vectors 10 -o small.kernelet
   kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet"""
@@ -54,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, compress, save, compare."""
-    import kernelet
+    from kernelet.learners import CalibratedClassifier, compress
 
     output = Output.from_arguments(arguments)
     check_output(arguments.output)
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
     model = read_model(arguments.model)
     estimator = model.estimator
-    if isinstance(estimator, kernelet.CalibratedClassifier):
+    if isinstance(estimator, CalibratedClassifier):
         estimator = estimator.estimator_
         output.warn("the probabilities are left out; they belong to the larger machine")
     options: dict[str, Any] = {"random_state": arguments.seed}
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
     text = f"compressing {model.machine.n_vectors} vectors"
     with output.hearing_warnings(), progress_bar(output, text, None, "steps"):
         try:
-            small = kernelet.compress(estimator, arguments.vectors, **options)
+            small = compress(estimator, arguments.vectors, **options)
         except (TypeError, ValueError) as error:
             raise ModelError(f"{arguments.model}: {one_line(error)}") from error
     seconds = time.perf_counter() - start

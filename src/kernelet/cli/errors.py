@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable, Sequence
 
 
@@ -53,6 +54,17 @@ def one_line(error: BaseException) -> str:
     'MemoryError'
     """
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def quoted(text: object) -> str:
+    """A text as it may stand on a command line.
+
+    Examples
+    --------
+    >>> quoted("id"), quoted("petal width")
+    ('id', "'petal width'")
+    """
+    return shlex.quote(str(text))
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:

@@ -17,6 +17,7 @@ from kernelet.cli.reading import table_chunks, target_of
 from kernelet.cli.sources import Source, add_table_options
 from kernelet.cli.unknown import Surprises
 
+USAGE = "kernelet evaluate MODEL TABLE [options]"
 EXAMPLES = """examples:
   kernelet evaluate iris.kernelet test.csv
   kernelet evaluate iris.kernelet test.csv --json"""

@@ -21,6 +21,7 @@ from kernelet.cli.methods import (
     count_argument,
     has_budget,
     make_estimator,
+    methods_text,
 )
 from kernelet.cli.models import Model
 from kernelet.cli.output import Output, add_output_options, percent, size
@@ -39,7 +40,10 @@ from kernelet.cli.writing import check_output, writing_errors
 if TYPE_CHECKING:
     from kernelet.machine.columns import ColumnEncoder
 
-EXAMPLES = """examples:
+USAGE = "kernelet fit TABLE --target COLUMN [--vectors N] -o MODEL [options]"
+EXAMPLES = f"""{methods_text()}
+
+examples:
   kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
   kernelet fit train.csv -t label --C 10 --test test.csv -o model.kernelet
   kernelet fit a9a.libsvm --vectors 50 --method reduced-svc --holdout 0.2 -o a9a.kernelet"""
@@ -139,10 +143,15 @@ def learn(
 
 def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
     """What a method without a budget has found, compressed if it is asked for less."""
-    from kernelet import compress
+    import numpy as np
+
+    from kernelet.learners import compress
+    from kernelet.learners.saving import remember_training
 
     if hasattr(estimator, "support_vectors_"):  # scikit-learn's, which files do not hold
-        return compress(estimator, budget or len(estimator.support_))
+        small = compress(estimator, budget or len(estimator.support_))
+        remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
+        return small
     if budget is not None and not has_budget(estimator) and estimator.n_vectors_ > budget:
         return compress(estimator, budget, rows, labels, refit="margin")
     return estimator
@@ -249,8 +258,8 @@ def _labelled(data: TrainingData) -> Any:
 
 
 def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
-    from kernelet import calibrate
     from kernelet.cli.labels import training_labels
+    from kernelet.learners import calibrate
 
     rows = Model("", wrapped(estimator, encoder, test.target)).rows(test.table)
     try:

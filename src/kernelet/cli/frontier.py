@@ -13,14 +13,23 @@ from typing import Any
 
 from kernelet.cli.errors import CommandError, UsageError, one_line
 from kernelet.cli.fit import wrapped
-from kernelet.cli.methods import add_method_options, count_argument, has_budget, make_estimator
+from kernelet.cli.methods import (
+    add_method_options,
+    count_argument,
+    has_budget,
+    make_estimator,
+    methods_text,
+)
 from kernelet.cli.output import Output, add_output_options, percent, size
-from kernelet.cli.progress import progress_bar
+from kernelet.cli.progress import Bar, progress_bar
 from kernelet.cli.sources import add_table_options, imported
 from kernelet.cli.training_data import add_data_options, fit_encoder, matrix, read_training_data
 from kernelet.cli.writing import check_output, replaced_file, writing_errors
 
-EXAMPLES = """examples:
+USAGE = "kernelet frontier TABLE --target COLUMN [--budgets N,N] [options]"
+EXAMPLES = f"""{methods_text()}
+
+examples:
   kernelet frontier iris.csv --target species --budgets 2,5,10
   kernelet frontier train.csv -t label --C 10 --csv frontier.csv --png frontier.png
   kernelet frontier train.csv -t label -o model.kernelet"""
@@ -106,6 +115,7 @@ def _search(
     arguments: argparse.Namespace, estimator: Any, rows: Any, labels: Any, output: Output
 ) -> Any:
     import numpy as np
+    from sklearn.model_selection import StratifiedKFold
 
     from kernelet import BudgetSearchCV
 
@@ -119,24 +129,38 @@ def _search(
         raise UsageError(f"--budgets must have a number of at most {most}, the rows of a fold")
     if len(budgets) < len(arguments.budgets):
         output.warn(f"budgets above the {most} rows of a fold are left out")
+    reference = _full_svm(arguments, estimator)
+    # the rows of a table may be sorted by anything
+    cv = StratifiedKFold(folds, shuffle=True, random_state=arguments.seed)
     search = BudgetSearchCV(
         estimator,
         budgets,
-        cv=folds,
-        reference=_full_svm(arguments, estimator),
+        cv=cv,
+        reference=reference,
         n_jobs=arguments.jobs,
         refit=bool(arguments.output),
         error_score="raise",
     )
-    with (
-        output.hearing_warnings(),
-        progress_bar(output, f"{len(budgets)} budgets on {folds} folds", None, "steps"),
-    ):
+    n_models = folds * (len(budgets) + (reference is not None))
+    text = f"{len(budgets)} budgets on {folds} folds"
+    with output.hearing_warnings(), progress_bar(output, text, n_models, "models") as bar:
+        if arguments.jobs is None:  # other processes cannot move the bar
+            search.set_params(scoring=_counted(bar))
         try:
             search.fit(rows, labels)
         except ValueError as error:
             raise CommandError(one_line(error)) from error
     return search
+
+
+def _counted(bar: Bar) -> Any:
+    """The accuracy as a scorer, which moves the bar with every model that is scored."""
+
+    def accuracy(model: Any, X: Any, y: Any) -> float:
+        bar.advance(1)
+        return float(model.score(X, y))
+
+    return accuracy
 
 
 def _full_svm(arguments: argparse.Namespace, estimator: Any) -> Any:

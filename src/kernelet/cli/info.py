@@ -15,6 +15,7 @@ from kernelet.cli.labels import text_of
 from kernelet.cli.models import read_model
 from kernelet.cli.output import Output, add_output_options, size
 
+USAGE = "kernelet info MODEL [options]"
 EXAMPLES = """examples:
   kernelet info iris.kernelet
   kernelet info iris.kernelet --json"""
@@ -64,7 +65,7 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
         facts.append(("columns", listed(summary["feature_names"])))
     if summary["training"]:
         facts.append(("trained", _training(summary["training"], summary["classes"])))
-    chosen = _parameters(summary["params"])
+    chosen = _parameters(summary["estimator"], summary["params"])
     if chosen:
         facts.append(("parameters", chosen))
     version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
@@ -97,10 +98,18 @@ def _training(training: dict[str, Any], classes: list[Any] | None) -> str:
     return f"{text}, {training['date']}"
 
 
-def _parameters(params: dict[str, Any] | None) -> str:
+def _parameters(estimator: str, params: dict[str, Any] | None) -> str:
+    """C, and the parameters that are not the default."""
+    import inspect
+
+    import kernelet
+
+    known = inspect.signature(getattr(kernelet, estimator)).parameters if params else {}
     shown = {
         name: value
         for name, value in (params or {}).items()
-        if isinstance(value, str | int | float) and name not in ("n_vectors", "verbose")
+        if isinstance(value, str | int | float)
+        and (name == "C" or value != known[name].default)
+        and name != "n_vectors"
     }
-    return ", ".join(f"{name}={value}" for name, value in shown.items())
+    return ", ".join(f"{name} = {value}" for name, value in shown.items())

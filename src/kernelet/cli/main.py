@@ -1,8 +1,8 @@
 """Reads the command line and hands over to a command.
 
 A command is a module with a docstring (its first line is the short help), `configure(parser)` and
-`run(arguments)`, listed in `COMMANDS`; `EXAMPLES`, if it has any, end its help. It imports what it
-computes with inside `run`, so that `kernelet --help` answers at once.
+`run(arguments)`, listed in `COMMANDS`; `USAGE` and `EXAMPLES`, if it has them, begin and end its
+help. It imports what it computes with inside `run`, so that `kernelet --help` answers at once.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
             name,
             help=description.splitlines()[0],
             description=description,
+            usage=getattr(command, "USAGE", None),
             epilog=getattr(command, "EXAMPLES", None),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

@@ -75,14 +75,12 @@ def methods() -> dict[str, Method]:
 def add_method_options(parser: argparse.ArgumentParser) -> None:
     """``--method`` and what goes with it."""
     group = parser.add_argument_group("method")
-    known = methods()
-    described = "; ".join(f"{method.name}: {method.summary}" for method in known.values())
     group.add_argument(
         "--method",
-        choices=list(known),
+        choices=list(methods()),
         default=DEFAULT,
         metavar="METHOD",
-        help=f"{described} (default: {DEFAULT})",
+        help=f"one of those listed below (default: {DEFAULT})",
     )
     group.add_argument("--C", type=_positive, help="cost of an error (default: the method's own)")
     group.add_argument(
@@ -106,6 +104,14 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="any other parameter of the estimator, such as init=random or loss=squared_hinge",
     )
+
+
+def methods_text() -> str:
+    """The list of methods for the end of a help text."""
+    known = methods().values()
+    width = max(len(method.name) for method in known)
+    lines = [f"  {method.name.ljust(width)}  {method.summary}" for method in known]
+    return "\n".join(["methods:", *lines])
 
 
 def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:

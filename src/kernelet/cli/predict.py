@@ -27,6 +27,7 @@ from kernelet.cli.writing import check_output, output_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+USAGE = "kernelet predict MODEL TABLE [-o FILE] [options]"
 EXAMPLES = """examples:
   kernelet predict iris.kernelet new.csv -o predicted.csv
   kernelet predict iris.kernelet new.csv --keep id --scores

@@ -115,7 +115,7 @@ def _rich_progress(unit: str, total: int | None) -> Any:
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
-        progress.TextColumn(count if total is None else count + " of {task.total:.0f}"),
+        progress.TextColumn(count if total is None else count + " of at most {task.total:.0f}"),
         progress.TimeElapsedColumn(),
     ]
     return progress.Progress(*columns, console=Console(stderr=True), transient=True)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.errors import DataError
+from kernelet.cli.errors import DataError, quoted
 from kernelet.cli.sources import STDIN, Source, imported, reading_errors
 from kernelet.cli.table import Table
 
@@ -97,7 +97,7 @@ def as_numbers(table: Table, name: str) -> NDArray[Any]:
         raise DataError(
             f"{table.source} has {column.iloc[wrong[0]]!r} in column {name!r}, row "
             f"{wrong[0] + table.first_row}, where a number is needed; correct it, or say "
-            f"--missing {str(column.iloc[wrong[0]])!r} if it stands for nothing"
+            f"--missing {quoted(column.iloc[wrong[0]])} if it stands for nothing"
         )
     return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
@@ -112,8 +112,8 @@ def _refuse_mistyped_numbers(pandas: Any, table: Table, name: str) -> None:
     value = str(present[row])
     raise DataError(
         f"{table.source} has numbers in column {name!r} but {value!r} in row "
-        f"{row + table.first_row}; correct it, or say --missing {value!r} if it stands for "
-        f"nothing, --text {name!r} if all are categories"
+        f"{row + table.first_row}; correct it, or say --missing {quoted(value)} if it stands for "
+        f"nothing, --text {quoted(name)} if all are categories"
     )
 
 
@@ -170,6 +170,8 @@ def _guessed_separator(line: str) -> str:
 
 
 def _check_heading(source: Source, cells: list[str]) -> None:
+    if not cells:
+        return  # pandas tells of an empty file, or finds the heading below blank lines
     names = [cell.strip() for cell in cells]
     if all(_is_number(name) for name in names) and not _are_consecutive(names):
         raise DataError(

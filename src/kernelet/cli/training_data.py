@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.array_tables import npz_others
-from kernelet.cli.errors import DataError, UsageError, one_line
+from kernelet.cli.errors import DataError, UsageError, one_line, quoted
 from kernelet.cli.labels import check_classes, training_labels
 from kernelet.cli.methods import count_argument
 from kernelet.cli.output import Output
@@ -153,18 +153,18 @@ def _check_columns(table: Table, output: Output) -> None:
                 raise DataError(
                     f"column {name!r} of {table.source} has {n_texts} different texts in "
                     f"{len(values)} rows, from which nothing can be learned; leave it out with "
-                    f"--drop {name!r}"
+                    f"--drop {quoted(name)}"
                 )
         elif np.isinf(values).any():
             raise DataError(
                 f"column {name!r} of {table.source} has an infinite number in "
                 f"{row_numbers(table, np.isinf(values))}; correct it, or leave the column out with "
-                f"--drop {name!r}"
+                f"--drop {quoted(name)}"
             )
         elif missing.all():
             raise DataError(
                 f"column {name!r} of {table.source} has no values; leave it out with "
-                f"--drop {name!r}"
+                f"--drop {quoted(name)}"
             )
         elif missing.any():
             output.warn(

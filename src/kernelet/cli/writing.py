@@ -39,7 +39,7 @@ def writing_errors(path: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        reason = error.strerror or one_line(error)
+        reason = error.strerror or one_line(error).rstrip(".")
         raise OutputError(
             f"{path} cannot be written: {reason}; nothing was changed there"
         ) from error
