@@ -43,7 +43,8 @@ def write_record(record: Record, path: str | os.PathLike[str]) -> None:
         If it cannot be written.
     """
     arrays: dict[str, Array] = {}
-    content = json.dumps(_tree(record, "", arrays), allow_nan=False)
+    tree = _tree(record, "", arrays)
+    content = json.dumps(tree, allow_nan=False, separators=(",", ":"))
     metadata = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
