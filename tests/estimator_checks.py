@@ -25,6 +25,11 @@ VARIANTS = {
     "KernelFisherDiscriminant": [{"n_vectors": 3}],
     "MinimalKernelSVC": [{"solver": "simplex", "n_candidates": 0.5, "random_state": 0}],
     "ReducedSVC": [{"regularizer": "ridge", "init": "greedy"}],
+    "SubspaceLPSVC": [
+        {"strategy": "direct"},
+        {"norm": "inf", "n_components": 5, "landmarks": "greedy", "n_vectors": 4},
+        {"norm": None, "n_components": 3},
+    ],
     "SparseSVC": [{"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"}],
 }
 

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
         CalibratedClassifier,
         KernelFisherClassifier,
         KernelFisherDiscriminant,
+        KernelSubspace,
         MinimalKernelSVC,
         NormSVC,
         ReducedSVC,
         SparseSVC,
+        SubspaceLPSVC,
     )
     from kernelet.learners.calibrate import calibrate
     from kernelet.learners.compress import compress
@@ -42,10 +44,12 @@ _LEARNERS = (
     "CalibratedClassifier",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
+    "KernelSubspace",
     "MinimalKernelSVC",
     "NormSVC",
     "ReducedSVC",
     "SparseSVC",
+    "SubspaceLPSVC",
     "calibrate",
     "compress",
 )
@@ -68,6 +72,7 @@ __all__ = [
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "KernelMachine",
+    "KernelSubspace",
     "MachineDisplay",
     "MinimalKernelSVC",
     "ModelFileError",
@@ -75,6 +80,7 @@ __all__ = [
     "ReducedSVC",
     "SparseSVC",
     "SparsityPathDisplay",
+    "SubspaceLPSVC",
     "TableModel",
     "VectorsDisplay",
     "__version__",

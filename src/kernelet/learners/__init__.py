@@ -5,19 +5,23 @@ from __future__ import annotations
 from kernelet.learners.calibrate import CalibratedClassifier, calibrate
 from kernelet.learners.compress import compress
 from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
+from kernelet.learners.kernel_subspace import KernelSubspace
 from kernelet.learners.minimal_kernel import MinimalKernelSVC
 from kernelet.learners.norm_svc import NormSVC
 from kernelet.learners.reduced_svc import ReducedSVC
 from kernelet.learners.sparse_svc import SparseSVC
+from kernelet.learners.subspace_lp import SubspaceLPSVC
 
 __all__ = [
     "CalibratedClassifier",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
+    "KernelSubspace",
     "MinimalKernelSVC",
     "NormSVC",
     "ReducedSVC",
     "SparseSVC",
+    "SubspaceLPSVC",
     "calibrate",
     "compress",
 ]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.options import choice, count
 from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
+from kernelet.learners.saving import SavableMixin, remember_training, saved
 from kernelet.learners.training import FloatArray
 from kernelet.learners.weights import gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
@@ -61,8 +62,13 @@ def projecting_machine(space: PrincipalMap) -> KernelMachine:
     return KernelMachine(space.kernel, space.vectors, space.transform.T, np.zeros(space.rank))
 
 
+@saved(eigenvalues_=np.ndarray)
 class KernelSubspace(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    SavableMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     r"""Coordinates in the span of the leading Gram eigenvectors of a sample.
 
@@ -166,6 +172,7 @@ class KernelSubspace(
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        remember_training(self, X.shape[0])
         rows = canonical_rows(X, None, weights)
         gamma = gamma_of_weighted_rows(self.gamma, rows.X, rows.costs)
         kernel = resolve_kernel(self.kernel, rows.X, gamma, self.degree, self.coef0)

@@ -33,7 +33,7 @@ from kernelet.learners.minimal_kernel_rows import (
 )
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting, with_callbacks
-from kernelet.learners.saving import saved
+from kernelet.learners.saving import remember_training, saved
 from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
@@ -52,6 +52,7 @@ from kernelet.subspace import canonical_rows
     history_=list,
     n_iter_=int,
     n_rows_seen_=int,
+    interrupted_=bool,
 )
 class MinimalKernelSVC(KernelClassifier):
     r"""A classifier over few rows, which also count its errors rather than only add them up.
@@ -135,6 +136,8 @@ class MinimalKernelSVC(KernelClassifier):
         The smooth objective after (10) and after each linearisation, for each machine.
     n_iter_ : int
         Linear programs solved.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early, with a usable model.
     n_rows_seen_ : int
         Rows of all batches since the last ``fit``, that one included.
     n_features_in_ : int
@@ -253,6 +256,7 @@ class MinimalKernelSVC(KernelClassifier):
         weights = weights * class_weights(self.class_weight, self.classes_, codes, weights)
         data, is_vector = self._merged(X, codes, weights, is_first)
         self.n_rows_seen_ = (0 if is_first else self.n_rows_seen_) + int(codes.size)
+        remember_training(self, self.n_rows_seen_)
         self.machine_ = self._learn_from(data, is_vector)
         return self
 
@@ -362,6 +366,7 @@ class MinimalKernelSVC(KernelClassifier):
         self.objective_ = float(sum(end.last.value for end in ends))
         self.history_ = [np.array(end.history) for end in ends]
         self.n_iter_ = sum(len(end.history) for end in ends)
+        self.interrupted_ = any(end.was_interrupted for end in ends)
         solutions = [end.last.solution for end in ends]
         W = np.stack([solution.weights for solution in solutions], axis=1)
         b = np.array([solution.intercept for solution in solutions])
@@ -388,7 +393,7 @@ class MinimalKernelSVC(KernelClassifier):
             )
         elif early:
             worst = max(early, key=lambda end: end.n_linearisations)
-            why = "Ctrl-C" if any(end.was_interrupted for end in ends) else "max_iter or a callback"
+            why = "Ctrl-C" if self.interrupted_ else "max_iter or a callback"
             warnings.warn(
                 f"{name} stopped early, by {why}: {len(early)} of {len(ends)} machines are not "
                 f"stationary after {worst.n_linearisations} linear programs (objective "

@@ -49,12 +49,12 @@ class SubspaceMachine:
     @property
     def gap(self) -> float:
         """The largest relative duality gap."""
-        return max(solution.gap for solution in self.solutions)
+        return float(max(solution.gap for solution in self.solutions))
 
     @property
     def n_iter(self) -> int:
         """Newton systems or pivots."""
-        return max(1, sum(solution.n_iter for solution in self.solutions))
+        return max(1, int(sum(solution.n_iter for solution in self.solutions)))
 
     def over_landmarks(
         self, kernel: Kernel, landmarks: FloatArray, transform: FloatArray
