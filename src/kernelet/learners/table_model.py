@@ -48,10 +48,10 @@ class TableModel:
     ...     "colour": ["red", "red", "blue", "blue", "blue", "red"],
     ...     "fruit": ["cherry", "cherry", "plum", "plum", "plum", "cherry"],
     ... }
-    >>> model = TableModel.fit(table, "fruit", SparseSVC(n_vectors=2, random_state=0))
+    >>> model = TableModel.fit(table, "fruit", SparseSVC(2, C=100.0, random_state=0))
     >>> model.encoder.feature_names
     ['length', 'colour=blue', 'colour=red']
-    >>> model.predict({"colour": ["blue", "red"], "length": [1.1, 2.9]}).tolist()
+    >>> model.predict({"colour": ["blue", "red"], "length": [2.9, 1.1]}).tolist()
     ['plum', 'cherry']
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def is_numeric(name: str, column: Any) -> bool:
 
 
 def _is_number(cell: object) -> bool:
-    return isinstance(cell, numbers.Real) and not isinstance(cell, bool | np.bool_)
+    return isinstance(cell, numbers.Real | Decimal) and not isinstance(cell, bool | np.bool_)
 
 
 def as_numbers(name: str, column: Any) -> NDArray[np.float64]:

@@ -75,7 +75,7 @@ class Category:
                 f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not there in "
                 f"training; {unknown.size} of {len(texts)} rows have no known value of it.",
                 UnknownCategoryWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         out[:] = 0.0
         rows = np.flatnonzero(found >= 0)
@@ -236,15 +236,16 @@ def _number(name: str, column: Any, scaling: str) -> Number:
     if present.size == 0:
         warnings.warn(f"column {name!r} has no values.", UserWarning, stacklevel=4)
         return Number(name, 0.0, 1.0, 0.0)
-    mean = float(present.mean())
-    if scaling == "none":
-        return Number(name, 0.0, 1.0, mean)
     low, high = float(present.min()), float(present.max())
-    shift, scale = (mean, float(present.std())) if scaling == "standard" else (low, high - low)
-    if not np.isfinite([shift, scale]).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, deviation = float(present.mean()), float(present.std())
+    shift, scale = (mean, deviation) if scaling == "standard" else (low, high - low)
+    if scaling == "none":
+        shift, scale = 0.0, 1.0
+    if not np.isfinite([mean, shift, scale]).all():
         raise ValueError(f"column {name!r} holds numbers that are too large to be scaled.")
     # A constant column has a deviation of rounding errors, which must not be divided by.
-    if scale <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
+    if scaling != "none" and scale <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
         shift, scale = mean, 1.0
     return Number(name, shift, scale, mean)
 
