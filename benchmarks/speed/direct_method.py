@@ -115,7 +115,7 @@ def compressed(split: Any) -> list[dict[str, object]]:
     before = error(svc, split.X_test, split.y_test)
     table = []
     for n_vectors, loss in ((round(0.1 * len(svc.support_)), 0.3), (100, 0.8)):
-        seconds, small = timed(lambda n=n_vectors: compress(svc, n, max_iter=20))
+        seconds, small = timed(lambda n=n_vectors: compress(svc, n))
         after = error(small, split.X_test, split.y_test)
         table.append(
             line(

@@ -31,7 +31,7 @@ def compress(
     refit: str = "none",
     C: float | None = None,
     n_init: int = 1,
-    max_iter: int = 50,
+    max_iter: int | None = None,
     random_state: int = 0,
 ) -> Compressed | KernelMachine:
     r"""Give a fitted model fewer vectors.
@@ -58,8 +58,10 @@ def compress(
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
         Starts of the search for the vectors; the one that comes nearest to the model is kept.
-    max_iter : int, default=50
-        Steps of L-BFGS over the vectors.
+    max_iter : int or None, default=None
+        Steps of L-BFGS over the vectors. None takes 50 for up to 50 vectors and fewer for more,
+        10 from 250 on: the more vectors, the nearer to the model they start and the more a step
+        costs.
     random_state : int, default=0
         Seeds the initial vectors.
 
@@ -81,16 +83,17 @@ def compress(
     """
     count("n_vectors", n_vectors)
     choice("refit", refit, REFITS)
+    steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
     adapted = adapt(model)
     reduced = learn_reduced_set(
         adapted.machine,
         n_vectors,
         n_init=count("n_init", n_init),
-        max_iter=max_iter,
+        max_iter=steps,
         random_state=random_state,
     )
     if refit != "none":
-        refitted = _refitted(adapted, reduced.machine, X, y, refit, C, max_iter, random_state)
+        refitted = _refitted(adapted, reduced.machine, X, y, refit, C, steps, random_state)
         reduced = reduced_set_of(adapted.machine, refitted)
     if adapted.reading == "scores":
         return reduced.machine

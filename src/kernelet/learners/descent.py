@@ -86,8 +86,8 @@ def minimize_over_vectors(
     max_iter : int, default=200
         Accepted steps in all.
     tol : float, default=1e-4
-        The search ends when a step lowers W by less than ``tol`` times its value divided by ten,
-        three times in a row, or when the largest component of the gradient, in units of W per
+        The search ends when a step lowers W by less than ``tol`` times its value divided by ten
+        (by sqrt(10 m) above ten vectors), three times in a row, or when the largest component of the gradient, in units of W per
         typical distance, is below it.
     revive : callable, default=None
     on_step : callable, default=None
@@ -117,6 +117,8 @@ class _Search:
         self.shape = Z.shape
         self.max_iter = max_iter
         self.tol = tol
+        # the more vectors there are to move, the more steps are left when steps become small
+        self.quiet_drop = 0.1 * tol * min(1.0, (10 / Z.shape[0]) ** 0.5)
         self.on_step = on_step
         self.started = time.perf_counter()
         self.n_iter = 0
@@ -203,7 +205,7 @@ class _Search:
         self.n_iter += 1
         value = self.best.value
         drop = self._last_value - value
-        self.quiet = self.quiet + 1 if drop < 0.1 * self.tol * abs(value) else 0
+        self.quiet = self.quiet + 1 if drop < self.quiet_drop * abs(value) else 0
         self._last_value = value
         self.history.append(self._lowest().value)
         if self.on_step is not None and self.on_step(self._progress()):

@@ -40,7 +40,7 @@ def learn_sparse_svm(
     vectors: FloatArray,
     *,
     loss: str = "hinge",
-    max_iter: int = 200,
+    max_iter: int = 300,
     tol: float = 3e-3,
     n_vectors: int | None = None,
     random_state: int = 0,
@@ -59,7 +59,7 @@ def learn_sparse_svm(
     vectors : ndarray of shape (m, d)
         Where the search starts.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-    max_iter : int, default=200
+    max_iter : int, default=300
     tol : float, default=3e-3
     n_vectors : int, default=None
         Grow or shrink to so many vectors first.
@@ -131,10 +131,11 @@ class SparseSVC(KernelClassifier):
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
         Starts; the one with the lowest W is kept.
-    max_iter : int, default=200
+    max_iter : int, default=300
         Steps of L-BFGS for each start.
     tol : float, default=3e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row.
+        The search ends when W falls by less than a tenth of this share, three steps in a row;
+        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.
@@ -203,7 +204,7 @@ class SparseSVC(KernelClassifier):
         vectors: str = "shared",
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
-        max_iter: int = 200,
+        max_iter: int = 300,
         tol: float = 3e-3,
         warm_start: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
