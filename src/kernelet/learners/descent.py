@@ -87,8 +87,8 @@ def minimize_over_vectors(
         Accepted steps in all.
     tol : float, default=1e-4
         The search ends when a step lowers W by less than ``tol`` times its value divided by ten
-        (by sqrt(10 m) above ten vectors), three times in a row, or when the largest component of the gradient, in units of W per
-        typical distance, is below it.
+        (by sqrt(10 m) above ten vectors), three times in a row, or when the largest component of
+        the gradient, in units of W per typical distance, is below it.
     revive : callable, default=None
     on_step : callable, default=None
         Called after every step; the search ends when it returns True.
