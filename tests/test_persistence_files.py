@@ -221,9 +221,7 @@ REFUSED = {
     ),
     "two intercepts": (file_of(arrays=ARRAYS | {"intercepts": np.ones(2)}), "one number for each"),
     "models in models": (
-        file_of(
-            '{"kind":"TableModel","fields":{},"parts":{"estimator":' * 20 + "1" + "}}" * 20, {}
-        ),
+        file_of('{"kind":"TableModel","fields":{},"parts":{"estimator":' * 20 + "1" + "}}" * 20),
         "more than 8 levels deep",
     ),
 }
