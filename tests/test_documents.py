@@ -19,7 +19,7 @@ from documents import ROOT, blocks, read, run_blocks
 from kernelet import datasets, kernels, solvers
 from kernelet.cli.main import COMMANDS
 
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "NOTATION.md", "CHANGELOG.md")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "MODEL_FILE.md", "NOTATION.md", "CHANGELOG.md")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 

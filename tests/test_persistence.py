@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -23,10 +24,19 @@ from sklearn.svm import SVC
 
 import kernelet
 import references
+from benchmarks import fuzz_model_file
+from documents import read, run_blocks
 from kernelet.kernels import CallableKernel, Gaussian, Linear, Matern52, Polynomial
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
-from kernelet.persistence import read_summary, register, skops_trusted
+from kernelet.persistence import (
+    header,
+    machines,
+    read_summary,
+    register,
+    registry,
+    skops_trusted,
+)
 from test_estimators import FRAME, IRIS, MAKERS, SPECIES, model_of
 
 rng = np.random.default_rng(0)
@@ -433,3 +443,39 @@ def test_saving_follows_the_umask_and_keeps_the_mode_of_an_old_file(path):
     path.chmod(0o640)
     MACHINE.save(path)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+class TestDocuments:
+    def test_the_example_prints_what_it_shows(self):
+        module, shown = run_blocks("MODEL_FILE.md")
+        assert len(shown) == 1
+        assert shown[0][0] == shown[0][1]
+        assert_array_equal(module.same.predict(module.table), module.model.predict(module.table))
+
+    def test_every_kind_that_has_a_reader_of_its_own_is_in_the_table(self):
+        rows = re.findall(r"^\| `(\w+)` \|", read("MODEL_FILE.md"), re.MULTILINE)
+        own = {
+            name for name, kind in registry._KINDS.items() if "saving" not in kind.write.__module__
+        }
+        assert own <= set(rows)
+
+    def test_limits_that_are_told_are_those_that_hold(self):
+        text = " ".join(read("MODEL_FILE.md").split())
+        assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
+        assert f"and {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
+        assert f"at most {machines.MAX_KERNELS})" in text
+        types = re.search(r"Types are ([^.]*)\.", text)[1]
+        assert set(re.split(r", | and ", types)) == set(header.DTYPES)
+
+    def test_an_estimator_that_somebody_adds(self, path):
+        """CONTRIBUTING.md: one line makes files hold it."""
+        module = run_blocks("CONTRIBUTING.md")[0]
+        y = np.array(["no", "yes"])[(SPECIES == 1).astype(int)]
+        model = module.ReweightedSVC(20, kernel="rbf", C=10.0).fit(FRAME, y)
+        try:
+            loaded = again(model, path)
+        finally:
+            del registry._KINDS["ReweightedSVC"]
+        assert_same(loaded, model)
+        assert loaded.n_candidates_ == 20
+        assert loaded.score(FRAME, y) > 0.9
