@@ -71,5 +71,32 @@ def ticks_at(axis: Any, places: Sequence[float]) -> None:
     """Ticks of a logarithmic axis at these places, written as plain numbers."""
     ticker = importlib.import_module("matplotlib.ticker")
     axis.set_major_locator(ticker.FixedLocator(list(places)))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: number_text(value)))
     axis.set_minor_locator(ticker.NullLocator())
+
+
+def plain_log_ticks(axis: Any, low: float, high: float) -> None:
+    """Ticks of a logarithmic axis that read well for values from ``low`` to ``high``."""
+    ticker = importlib.import_module("matplotlib.ticker")
+    # within a decade powers of ten are too few, and what a linear axis would have is right
+    if high < 10.0 * low:
+        axis.set_major_locator(ticker.MaxNLocator(5))
+    else:
+        axis.set_major_locator(
+            ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,))
+        )
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: number_text(value)))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def number_text(value: float) -> str:
+    """A number with the digits that a reader of a picture wants.
+
+    Examples
+    --------
+    >>> [number_text(value) for value in (0.123456, 20.0, 1173.4, 2.5e6)]
+    ['0.123', '20', '1173', '2.5 M']
+    """
+    if abs(value) < 1e3:
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) < 1e6 else f"{value / 1e6:.3g} M"

@@ -10,7 +10,17 @@ import numpy as np
 from sklearn.base import clone
 
 from kernelet.learners.options import choice
-from kernelet.plotting.canvas import FAINT, INK, axes_for, colour, marker, plain, ticks_at
+from kernelet.plotting.canvas import (
+    FAINT,
+    INK,
+    axes_for,
+    colour,
+    marker,
+    number_text,
+    plain,
+    plain_log_ticks,
+    ticks_at,
+)
 from kernelet.plotting.frontier_curves import (
     COSTS,
     FrontierCurve,
@@ -44,6 +54,8 @@ class FrontierDisplay:
         Its standard error.
     reference_name : str, default="reference"
         What it is the error of.
+    reference_cost : float, default=None
+        Its cost, of the same kind.
     error_name : str, default="error"
         What is drawn upwards.
 
@@ -89,6 +101,7 @@ class FrontierDisplay:
         reference: float | None = None,
         reference_error: float | None = None,
         reference_name: str = "reference",
+        reference_cost: float | None = None,
         error_name: str = "error",
     ) -> None:
         self.curves = dict(curves)
@@ -97,6 +110,7 @@ class FrontierDisplay:
         self.reference = reference
         self.reference_error = reference_error
         self.reference_name = reference_name
+        self.reference_cost = reference_cost
         self.error_name = error_name
 
     @classmethod
@@ -155,9 +169,10 @@ class FrontierDisplay:
             if X is None:
                 raise ValueError("X and y are needed to draw a search or model that is not fitted.")
             search = clone(search).fit(X, y)
-        goal, spread = search.reference_score_, None
+        goal, spread, cost = search.reference_score_, None, None
         if search.reference_results_ is not None:
             spread = 100.0 * search.reference_results_["standard_error_test_score"]
+            cost = search.reference_results_[COSTS[x][0]]
         is_number = isinstance(search.reference, Real)
         plain_error = search.scoring is None or search.scoring == "accuracy"
         display = cls(
@@ -167,6 +182,7 @@ class FrontierDisplay:
             reference=None if goal is None else 100.0 * (1.0 - goal),
             reference_error=spread,
             reference_name="reference" if is_number else _name(search.reference),
+            reference_cost=cost,
             error_name="error" if plain_error else f"1 - {_score_name(search.scoring)}",
         )
         return display.plot(ax=ax, **kwargs)
@@ -222,7 +238,9 @@ class FrontierDisplay:
         if isinstance(reference, str):
             choice("reference", reference, curves)
             line = curves.pop(reference)
-            options |= {"reference": float(line.errors.min()), "reference_name": reference}
+            best = int(line.errors.argmin())
+            options |= {"reference": float(line.errors[best]), "reference_name": reference}
+            options["reference_cost"] = float(line.costs[best])
         elif reference is not None:
             options["reference"] = float(reference)
         return cls(curves, **options).plot(ax=ax, **kwargs)
@@ -267,14 +285,24 @@ class FrontierDisplay:
         self._draw_reference(ax)
         self._draw_chosen(ax)
         self._set_ticks(ax)
-        ax.legend(frameon=False, fontsize="small")
+        handles, labels = ax.get_legend_handles_labels()
+        # curves first, whatever order matplotlib has
+        order = sorted(range(len(labels)), key=lambda i: labels[i] not in self.curves)
+        ax.legend(
+            [handles[i] for i in order],
+            [labels[i] for i in order],
+            frameon=False,
+            fontsize="small",
+        )
         return self
 
     def _draw_reference(self, ax: Any) -> None:
         self.reference_line_ = None
         if self.reference is None:
             return
-        label = f"{self.reference_name}, {self.reference:.1f} %"
+        cost = np.nan if self.reference_cost is None else self.reference_cost
+        between = f"{number_text(cost)} {COSTS[self.x][2]}, " if np.isfinite(cost) else ""
+        label = f"{self.reference_name}: {between}{self.reference:.1f} %"
         self.reference_line_ = ax.axhline(
             self.reference, color=INK, linestyle="--", linewidth=1.2, label=label, zorder=1.5
         )
@@ -297,17 +325,19 @@ class FrontierDisplay:
             markerfacecolor="none",
             markeredgecolor="#D55E00",
             markeredgewidth=1.8,
-            label=f"chosen: {cost:.4g} {COSTS[self.x][2]}, {error:.1f} %",
+            label=f"chosen: {number_text(cost)} {COSTS[self.x][2]}, {error:.1f} %",
         )
 
     def _set_ticks(self, ax: Any) -> None:
         costs = np.unique(np.concatenate([curve.costs for curve in self.curves.values()]))
-        if self.x == "vectors" and costs.size <= _MOST_TICKS:
+        if self.x == "vectors" and len(self.curves) == 1 and costs.size <= _MOST_TICKS:
             places = [costs[0]]
             for cost in costs[1:]:
                 if cost >= _LEAST_RATIO * places[-1]:
                     places.append(cost)
             ticks_at(ax.xaxis, places)
+        else:
+            plain_log_ticks(ax.xaxis, costs.min(), costs.max())
 
 
 def _name(model: Any) -> str:

@@ -20,6 +20,8 @@ from kernelet.plotting.models import (
 
 # Area of the mark of the weightiest vector, and of the least, in square points.
 _LARGEST, _SMALLEST = 170.0, 35.0
+# From so many vectors on they are drawn smaller.
+_ROOMY = 25
 # Share of the data's range that is shown around them.
 _AROUND = 0.08
 
@@ -29,8 +31,9 @@ class MachineDisplay:
 
     Regions are shaded by class; a solid line is the boundary between them. For two classes dashed
     lines are f = -1 and f = +1, for more the f_k = +1 of each class in its colour. Rows are small
-    marks; the vectors are large ones, in the colour of the class they speak for most, their area
-    growing with the coefficient. Made by `from_estimator`.
+    marks; the vectors are large ones, in the colour of the class they speak for most (white where
+    they are against it and for no other), their area growing with the coefficient. Made by
+    `from_estimator`.
 
     Parameters
     ----------
@@ -238,8 +241,17 @@ class MachineDisplay:
             ylim=(self.xx1.min(), self.xx1.max()),
         )
         plain(ax)
+        if self.margins_:
+            name = "f = +1, -1" if self.scores.ndim == 2 else "f of the class = 1"
+            ax.plot([], [], color=INK, linestyle="dashed", linewidth=1.0, label=name)
         # beside the plane, not on it: there is data everywhere
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+        ax.legend(
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            frameon=False,
+            fontsize="small",
+            markerscale=1.3,
+        )
         return self
 
     def _contour(
@@ -283,16 +295,19 @@ class MachineDisplay:
         self.vectors_ = []
         if self.expansion is None:
             return
-        share = self.expansion.weight / max(self.expansion.weight.max(initial=0.0), 1e-300)
-        area = _SMALLEST + (_LARGEST - _SMALLEST) * np.maximum(share, 0.0)
-        total = self.expansion.vectors.shape[0]
+        size = np.abs(self.expansion.weight)
+        total = size.size
+        crowd = min(1.0, max(_ROOMY / max(total, 1), 0.15))
+        share = size / max(size.max(initial=0.0), np.finfo(np.float64).tiny)
+        area = crowd * (_SMALLEST + (_LARGEST - _SMALLEST) * share)
         for k in range(self.classes.size):
             here = self.expansion.side == k
+            against = self.expansion.weight[here] < 0
             style: dict[str, Any] = {
                 "marker": marker(k),
-                "facecolor": colour(k),
+                "facecolor": [pale(colour(k), 0.0 if hollow else 1.0) for hollow in against],
                 "edgecolor": "black",
-                "linewidths": 1.4,
+                "linewidths": 1.4 * crowd**0.5,
                 "zorder": 3,
             }
             places = self.expansion.vectors[here]

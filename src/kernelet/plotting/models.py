@@ -23,9 +23,10 @@ class Expansion:
     ----------
     vectors : ndarray of shape (m, d)
     side : ndarray of shape (m,)
-        The class that each speaks for most, as a place in ``classes``.
+        The class that each speaks for most, as a place in ``classes``; of one that speaks for none
+        the class it is most against.
     weight : ndarray of shape (m,)
-        The coefficient with which it does so, positive.
+        The coefficient with which it does so, negative for those that are against it.
     classes : ndarray
     """
 
@@ -70,7 +71,8 @@ def expansion(source: Any) -> Expansion:
         if beta.shape[1] == 1:
             side, weight = (beta[:, 0] > 0).astype(np.intp), np.abs(beta[:, 0])
         elif beta.shape[1] == classes.size:
-            side, weight = beta.argmax(axis=1), beta.max(axis=1)
+            side = np.where(beta.max(axis=1) > 0, beta.argmax(axis=1), beta.argmin(axis=1))
+            weight = np.take_along_axis(beta, side[:, None], axis=1)[:, 0]
         else:  # one function for each pair of classes, or features: no class is spoken for
             side, weight = np.zeros(beta.shape[0], dtype=np.intp), np.abs(beta).sum(axis=1)
         return Expansion(np.asarray(machine.vectors, np.float64), side, weight, classes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.plotting.canvas import axes_for, colour, plain
+from kernelet.plotting.canvas import axes_for, colour, plain, plain_log_ticks
 from kernelet.plotting.models import model_of
 
 FloatArray = NDArray[np.float64]
@@ -42,13 +41,17 @@ class SparsityPathDisplay:
         What each is called.
     step_name : str, default="step"
         What is counted to the right.
+    first_step : int, default=0
+        Where the count begins.
 
     Attributes
     ----------
+    bounding_ax_ : matplotlib Axes
+        The axes that were given.
     ax_ : matplotlib Axes
-        Where the objective is drawn.
+        Where the objective is drawn: the upper part of these, or all where vectors do not change.
     vectors_ax_ : matplotlib Axes or None
-        Where the number of vectors is drawn, below; None where it never changes.
+        Where the number of vectors is drawn: the lower part; None where it never changes.
     figure_ : matplotlib Figure
         The figure of these.
     lines_ : list of Line2D
@@ -67,6 +70,7 @@ class SparsityPathDisplay:
     array([1., 2., 4.])
     """
 
+    bounding_ax_: Any
     ax_: Any
     vectors_ax_: Any
     figure_: Any
@@ -79,10 +83,12 @@ class SparsityPathDisplay:
         *,
         names: Sequence[str] | None = None,
         step_name: str = "step",
+        first_step: int = 0,
     ) -> None:
         self.paths = list(paths)
         self.names = names
         self.step_name = step_name
+        self.first_step = first_step
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -148,7 +154,7 @@ class SparsityPathDisplay:
         paths = [_path_of_models(results)] if models else as_paths(results)
         if step_name is None:
             step_name = "model" if models else "step"
-        return cls(paths, step_name=step_name).plot(ax=ax, **kwargs)
+        return cls(paths, step_name=step_name, first_step=int(models)).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw; the number of vectors goes below the objective where it changes.
@@ -166,9 +172,14 @@ class SparsityPathDisplay:
             This one, with the artists as attributes.
         """
         changes = any(np.ptp(path.n_vectors) > 0 for path in self.paths)
-        self.ax_ = axes_for(self, ax, (6.0, 4.8 if changes else 3.6))
-        self.figure_ = self.ax_.figure
-        self.vectors_ax_ = self._axes_below() if changes else None
+        self.bounding_ax_ = axes_for(self, ax, (6.0, 4.8 if changes else 3.6))
+        self.figure_ = self.bounding_ax_.figure
+        self.ax_, self.vectors_ax_ = self.bounding_ax_, None
+        if changes:
+            # insets, and not new axes: every layout keeps them with their parent
+            self.bounding_ax_.set_axis_off()
+            self.ax_ = self.bounding_ax_.inset_axes((0.0, 0.41, 1.0, 0.59))
+            self.vectors_ax_ = self.bounding_ax_.inset_axes((0.0, 0.0, 1.0, 0.36), sharex=self.ax_)
         self.lines_, self.vectors_lines_ = [], []
         for number, path in enumerate(self.paths):
             style: dict[str, Any] = {"color": colour(number), "linewidth": 1.8}
@@ -176,7 +187,7 @@ class SparsityPathDisplay:
                 style |= {"marker": "o", "markersize": 4}
             if self.names is not None:
                 style["label"] = self.names[number]
-            steps = np.arange(len(path.objective))
+            steps = self.first_step + np.arange(len(path.objective))
             (line,) = self.ax_.plot(steps, path.objective, **(style | kwargs))
             self.lines_.append(line)
             if self.vectors_ax_ is not None:
@@ -188,8 +199,10 @@ class SparsityPathDisplay:
         below = self.ax_ if self.vectors_ax_ is None else self.vectors_ax_
         below.set_xlabel(self.step_name)
         below.xaxis.get_major_locator().set_params(integer=True)
-        if all(np.all(path.objective > 0) for path in self.paths):
+        values = np.concatenate([path.objective for path in self.paths])
+        if values.min() > 0.0:
             self.ax_.set_yscale("log")
+            plain_log_ticks(self.ax_.yaxis, values.min(), values.max())
         if self.vectors_ax_ is None:
             total = sum(path.n_vectors[-1] for path in self.paths)
             self.ax_.set_title(f"{total:g} vectors", fontsize="medium")
@@ -205,12 +218,6 @@ class SparsityPathDisplay:
         if self.names is not None:
             self.ax_.legend(frameon=False, fontsize="small")
         return self
-
-    def _axes_below(self) -> Any:
-        """New axes under those of the objective, with the same steps."""
-        toolkit = importlib.import_module("mpl_toolkits.axes_grid1")
-        divider = toolkit.make_axes_locatable(self.ax_)
-        return divider.append_axes("bottom", size="60%", pad=0.15, sharex=self.ax_)
 
 
 def as_paths(results: Any) -> list[SparsityPath]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.learners.options import choice, count
-from kernelet.plotting.canvas import INK, axes_for, plain
+from kernelet.plotting.canvas import INK, axes_for, number_text, plain
 from kernelet.plotting.models import FloatArray, expansion, feature_names_of, model_of
 
 KINDS = ("auto", "images", "table")
@@ -31,6 +31,8 @@ class VectorsDisplay:
         The vectors.
     labels : sequence of str
         What is written to each.
+    label_name : str, default="vector"
+        What the labels are, written above those of a table.
     shape : tuple of int, default=None
         Height and width of a picture; None draws a table.
     feature_names : sequence of str, default=None
@@ -68,11 +70,13 @@ class VectorsDisplay:
         vectors: FloatArray,
         labels: Sequence[str],
         *,
+        label_name: str = "vector",
         shape: tuple[int, int] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
         self.vectors = vectors
         self.labels = labels
+        self.label_name = label_name
         self.shape = shape
         self.feature_names = feature_names
 
@@ -114,8 +118,9 @@ class VectorsDisplay:
         """
         model = model_of(estimator)
         found = expansion(model)
-        kept = np.argsort(-found.weight, kind="stable")[: count("max_vectors", max_vectors)]
-        order = kept[np.lexsort((-found.weight[kept], found.side[kept]))]
+        size = np.abs(found.weight)
+        kept = np.argsort(-size, kind="stable")[: count("max_vectors", max_vectors)]
+        order = kept[np.lexsort((-size[kept], found.side[kept]))]
         labels = [
             f"{found.classes[found.side[j]]}  ({found.weight[j]:.2g})"
             if found.classes.size > 1
@@ -127,6 +132,7 @@ class VectorsDisplay:
         return cls.from_vectors(
             found.vectors[order],
             labels=labels,
+            label_name="class (coefficient)" if found.classes.size > 1 else "(coefficient)",
             kind=kind,
             shape=shape,
             feature_names=feature_names,
@@ -140,6 +146,7 @@ class VectorsDisplay:
         vectors: ArrayLike,
         *,
         labels: Sequence[str] | None = None,
+        label_name: str = "vector",
         kind: str = "auto",
         shape: tuple[int, int] | None = None,
         feature_names: Sequence[str] | None = None,
@@ -154,6 +161,8 @@ class VectorsDisplay:
             The vectors.
         labels : sequence of str, default=None
             What is written to each; None numbers them.
+        label_name : str, default="vector"
+            What the labels are, written above those of a table.
         kind : {"auto", "images", "table"}, default="auto"
             As in `from_estimator`.
         shape : tuple of int, default=None
@@ -180,7 +189,8 @@ class VectorsDisplay:
                 f"feature_names holds {len(feature_names)} names for {Z.shape[1]} features."
             )
         shape = _picture_shape(kind, shape, Z.shape[1], feature_names is not None)
-        return cls(Z, names, shape=shape, feature_names=feature_names).plot(ax=ax, **kwargs)
+        display = cls(Z, names, label_name=label_name, shape=shape, feature_names=feature_names)
+        return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw.
@@ -247,7 +257,16 @@ class VectorsDisplay:
         self.ax_.set_xticks(range(d), names, rotation=40, ha="right", rotation_mode="anchor")
         self.ax_.set_yticks(range(m), self.labels)
         self.ax_.tick_params(length=0)
-        self.ax_.set_ylabel("class of the vector (coefficient)")
+        self.ax_.annotate(
+            self.label_name,
+            (0.0, 1.0),
+            (-5, 5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right",
+            fontsize="small",
+            color=INK,
+        )
         plain(self.ax_)
         bar = self.ax_.figure.colorbar(self.image_, ax=self.ax_, shrink=0.9, pad=0.02)
         bar.set_label("standard deviations from\nthe vectors' mean")
@@ -258,7 +277,9 @@ class VectorsDisplay:
         for (i, j), value in np.ndenumerate(self.vectors):
             ink = "white" if abs(scaled[i, j]) > 0.65 * limit else INK
             self.texts_.append(
-                self.ax_.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize=8, color=ink)
+                self.ax_.text(
+                    j, i, number_text(value), ha="center", va="center", fontsize=8, color=ink
+                )
             )
 
 

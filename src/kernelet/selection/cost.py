@@ -12,7 +12,9 @@ from threadpoolctl import threadpool_limits
 
 # Rows are predicted in batches of this length: the overhead of a call is shared by as many.
 BATCH = 1000
-_RUNS = 5
+# A batch with more kernel values is cut: a machine would take several threads for it.
+_MOST_VALUES = 1_000_000
+_RUNS = 20
 # Seconds after which no further run is begun.
 _ENOUGH = 0.05
 
@@ -36,7 +38,7 @@ def vectors_used(model: Any) -> float:
     3.0
     """
     step = kernel_step(model) if isinstance(model, Pipeline) else model
-    n_vectors = getattr(step, "n_vectors_", None)
+    n_vectors: Any = getattr(step, "n_vectors_", None)
     if n_vectors is None:
         vectors = getattr(step, "support_vectors_", None)
         return float("nan") if vectors is None else float(vectors.shape[0])
@@ -85,11 +87,13 @@ def microseconds_per_row(model: Any, X: Any) -> float:
     if not methods:
         return float("nan")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    places = np.resize(np.arange(n_rows), BATCH)
+    n_vectors = np.nan_to_num(vectors_used(model), nan=1.0)
+    batch = min(BATCH, max(10, int(_MOST_VALUES / max(n_vectors, 1.0))))
+    places = np.resize(np.arange(n_rows), batch)
     least, left = float("inf"), _ENOUGH
     with threadpool_limits(1):
         # A tenth of a batch first: for a slow model that is enough.
-        for length in (BATCH // 10, *[BATCH] * _RUNS):
+        for length in (batch // 10, *[batch] * _RUNS):
             rows = _safe_indexing(X, places[:length])
             start = time.perf_counter()
             methods[0](rows)
