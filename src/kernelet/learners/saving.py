@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet._hooks import hooks
 from kernelet.machine import KernelMachine
-from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
+from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
 from kernelet.persistence.container import now
 from kernelet.persistence.record import checked
 from kernelet.persistence.values import decode_labels, decode_value, encode_labels, encode_value
@@ -37,7 +37,7 @@ class SavableMixin:
         path : path-like
             By custom it ends in ".kernelet".
         """
-        hooks.save(self, path)
+        save(self, path)
 
     def _check_loaded(self) -> None:
         """Raise ValueError if attributes that were read do not fit one another."""

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from kernelet._hooks import hooks
 from kernelet.machine import KernelMachine
 from kernelet.machine.cells import as_numbers, as_texts, is_missing, is_numeric, table_columns
 from kernelet.machine.columns import ColumnEncoder
-from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
+from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
 
 
 class TableModel:
@@ -171,7 +170,7 @@ class TableModel:
         path : path-like
             By custom it ends in ".kernelet".
         """
-        hooks.save(self, path)
+        save(self, path)
 
     def __repr__(self) -> str:
         return (
