@@ -24,6 +24,7 @@ VARIANTS = {
     "KernelFisherClassifier": [{"n_vectors": 3}],
     "KernelFisherDiscriminant": [{"n_vectors": 3}],
     "MinimalKernelSVC": [{"solver": "simplex", "n_candidates": 0.5, "random_state": 0}],
+    "NormSVC": [{"p": 1, "regularizer": "ridge"}, {"n_vectors": 3}],
     "ReducedSVC": [{"regularizer": "ridge", "init": "greedy"}],
     "SubspaceLPSVC": [
         {"strategy": "direct"},

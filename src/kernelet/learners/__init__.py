@@ -7,8 +7,12 @@ from kernelet.learners.compress import compress
 from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
 from kernelet.learners.kernel_subspace import KernelSubspace
 from kernelet.learners.minimal_kernel import MinimalKernelSVC
+from kernelet.learners.norm_kernel_ridge import NormKernelRidge
 from kernelet.learners.norm_svc import NormSVC
+from kernelet.learners.norm_svr import NormSVR
 from kernelet.learners.reduced_svc import ReducedSVC
+from kernelet.learners.relevance_classifier import RelevanceVectorClassifier
+from kernelet.learners.relevance_regressor import RelevanceVectorRegressor
 from kernelet.learners.sparse_svc import SparseSVC
 from kernelet.learners.subspace_lp import SubspaceLPSVC
 
@@ -18,8 +22,12 @@ __all__ = [
     "KernelFisherDiscriminant",
     "KernelSubspace",
     "MinimalKernelSVC",
+    "NormKernelRidge",
     "NormSVC",
+    "NormSVR",
     "ReducedSVC",
+    "RelevanceVectorClassifier",
+    "RelevanceVectorRegressor",
     "SparseSVC",
     "SubspaceLPSVC",
     "calibrate",

@@ -1,0 +1,135 @@
+"""What all regressors of the package have in common: validate, weigh, learn, predict."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.saving import SavableMixin, remember_training, require_outputs
+from kernelet.learners.training import FloatArray
+from kernelet.learners.weights import gamma_of_weighted_rows
+from kernelet.machine import KernelMachine
+from kernelet.subspace import canonical_rows
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionSet:
+    """Canonical rows of a regression problem, with the kernel resolved on them.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+    targets : ndarray of shape (n,)
+    weights : ndarray of shape (n,)
+    kernel : Kernel
+    centre, size : float
+        Mean and standard deviation of the targets; a size of 1 if they are all the same.
+    """
+
+    X: Any
+    targets: FloatArray
+    weights: FloatArray
+    kernel: Kernel
+    centre: float
+    size: float
+
+
+def regression_set(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+) -> RegressionSet:
+    """Validate the arguments of ``fit`` for an estimator.
+
+    The estimator has the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
+    """
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    remember_training(estimator, X.shape[0])
+    rows = canonical_rows(X, np.asarray(y, dtype=np.float64), weights)
+    gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
+    kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
+    share = rows.costs / rows.costs.sum()
+    targets = np.asarray(rows.y, dtype=np.float64)
+    centre = float(share @ targets)
+    size = float(np.sqrt(share @ np.square(targets - centre)))
+    is_constant = size <= 1e-14 * max(abs(centre), np.finfo(np.float64).tiny)
+    return RegressionSet(rows.X, targets, rows.costs, kernel, centre, 1.0 if is_constant else size)
+
+
+class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator, ABC):
+    """A regressor that ends in a `KernelMachine`; subclasses only learn it.
+
+    Every subclass has the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
+    """
+
+    machine_: KernelMachine
+
+    @abstractmethod
+    def _learn(self, data: RegressionSet) -> KernelMachine:
+        """The machine for these rows; further fitted attributes are set on the way."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the machine.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a weight equals as many repetitions.
+
+        Returns
+        -------
+        self : object
+            The fitted regressor.
+        """
+        self.machine_ = self._learn(regression_set(self, X, y, sample_weight))
+        return self
+
+    @property
+    def vectors_(self) -> FloatArray:
+        """The expansion vectors, of shape (n_vectors_, n_features)."""
+        vectors: FloatArray = self.machine_.vectors
+        return vectors
+
+    @property
+    def n_vectors_(self) -> int:
+        """How many expansion vectors the machine has."""
+        return self.machine_.n_vectors
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predicted targets of the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)
+
+    def _scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        scores: FloatArray = self.machine_.decision_function(X)
+        return scores
+
+    def _check_loaded(self) -> None:
+        require_outputs(self, 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

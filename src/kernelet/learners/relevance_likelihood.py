@@ -1,0 +1,173 @@
+"""Likelihoods of the relevance vector machine, with the mode of the posterior for given precisions.
+
+Both are quadratic around the mode, log p = const - 1/2 (f - t)'B(f - t): exactly for Gaussian
+noise, by Laplace's approximation for labels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+FloatArray = NDArray[np.float64]
+
+_MAX_NEWTON = 25
+_MAX_HALVINGS = 12
+# A step whose Newton decrement is below this share of the objective ends the search for the mode.
+_MODE_TOL = 1e-10
+# Curvatures are no smaller: rows that are told apart with certainty say nothing more.
+_LEAST_CURVATURE = 1e-12
+_NOISE_TOL = 1e-4
+# Lifts of the diagonal that are tried, in shares of the trace.
+_LIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The posterior of the weights of some columns, for given precisions.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (m,)
+        Its mode.
+    factor : ndarray of shape (m, m)
+        Lower Cholesky factor of the Hessian H = Phi'B Phi + A.
+    curvature : ndarray of shape (n,)
+        The diagonal of B.
+    residual : ndarray of shape (n,)
+        B (t - Phi w), the slope of log p in f.
+    evidence : float
+        log marginal likelihood: log p(t | w) - 1/2 w'Aw + 1/2 log |A| - 1/2 log |H|.
+    """
+
+    weights: FloatArray
+    factor: FloatArray
+    curvature: FloatArray
+    residual: FloatArray
+    evidence: float
+
+    def covariance(self) -> FloatArray:
+        """The inverse of the Hessian."""
+        half, _ = dpotri(self.factor, lower=1)
+        strict = np.tril(half, -1)
+        inverse: FloatArray = half - np.triu(half, 1) + strict.T
+        return inverse
+
+
+def hessian_factor(Phi: FloatArray, curvature: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Lower factor of Phi'B Phi + A, lifted by rounding error where that is all that is missing.
+
+    LAPACK is called without SciPy's checks, which take longer than a small matrix.
+    """
+    H = Phi.T @ (curvature[:, None] * Phi)
+    diagonal = H.ravel()[:: alpha.size + 1]
+    diagonal += alpha
+    size = float(diagonal.sum())
+    for lift in _LIFTS:
+        diagonal += lift * size
+        factor: FloatArray
+        factor, fault = dpotrf(H, lower=1, clean=1)
+        if not fault:
+            return factor
+    raise LinAlgError("the Hessian of the posterior is not positive definite")
+
+
+def solved(factor: FloatArray, right: FloatArray) -> FloatArray:
+    """H^-1 right."""
+    solution: FloatArray
+    solution, _ = dpotrs(factor, right, lower=1)
+    return solution
+
+
+class Likelihood(ABC):
+    """p(t | f) of all rows, each counted as often as its weight says."""
+
+    @abstractmethod
+    def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
+        """Mode and curvature for the precisions alpha, from weights nearby."""
+
+    def refined(self, Phi: FloatArray, alpha: FloatArray, posterior: Posterior) -> Likelihood:
+        """The likelihood with what it has of its own estimated again."""
+        return self
+
+
+@final
+class BernoulliLikelihood(Likelihood):
+    """p(t = 1 | f) = 1 / (1 + exp(-f)), for labels t of 0 and 1."""
+
+    def __init__(self, t: FloatArray, weights: FloatArray) -> None:
+        self.t = t
+        self.weights = weights
+
+    def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
+        w = start
+        f = Phi @ w
+        value = self._log_likelihood(f) - 0.5 * float(alpha @ (w * w))
+        for _ in range(_MAX_NEWTON):
+            sigma = 0.5 + 0.5 * np.tanh(0.5 * f)
+            residual = self.weights * (self.t - sigma)
+            curvature = np.maximum(self.weights * sigma * (1.0 - sigma), _LEAST_CURVATURE)
+            factor = hessian_factor(Phi, curvature, alpha)
+            gradient = residual @ Phi - alpha * w
+            step = solved(factor, gradient)
+            decrement = float(gradient @ step)
+            if decrement <= _MODE_TOL * (1.0 + abs(value)):
+                break
+            moved, df, share = value, Phi @ step, 1.0
+            for _ in range(_MAX_HALVINGS):
+                w_new, f_new = w + share * step, f + share * df
+                moved = self._log_likelihood(f_new) - 0.5 * float(alpha @ (w_new * w_new))
+                if moved >= value + 1e-4 * share * decrement:
+                    break
+                share *= 0.5
+            else:
+                break
+            w, f, value = w_new, f_new, moved
+        log_det = 2.0 * float(np.log(factor.diagonal()).sum())
+        evidence = value + 0.5 * float(np.log(alpha).sum()) - 0.5 * log_det
+        return Posterior(w, factor, curvature, residual, evidence)
+
+    def _log_likelihood(self, f: FloatArray) -> float:
+        # log(1 + exp(f)) - t f without overflow
+        loss = np.maximum(f, 0.0) + np.log1p(np.exp(-np.abs(f))) - self.t * f
+        return -float(self.weights @ loss)
+
+
+@final
+class GaussianLikelihood(Likelihood):
+    """p(t | f) = N(t; f, noise), with the noise variance learned."""
+
+    def __init__(self, t: FloatArray, weights: FloatArray, noise: float, least: float) -> None:
+        self.t = t
+        self.weights = weights
+        self.noise = noise
+        self.least = least
+        self.total = float(weights.sum())
+
+    def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
+        curvature = self.weights / self.noise
+        factor = hessian_factor(Phi, curvature, alpha)
+        w = solved(factor, (curvature * self.t) @ Phi)
+        rest = self.t - Phi @ w
+        fit = -0.5 * float(curvature @ (rest * rest))
+        fit -= 0.5 * self.total * float(np.log(2.0 * np.pi * self.noise))
+        log_det = 2.0 * float(np.log(factor.diagonal()).sum())
+        evidence = fit - 0.5 * float(alpha @ (w * w))
+        evidence += 0.5 * float(np.log(alpha).sum()) - 0.5 * log_det
+        return Posterior(w, factor, curvature, curvature * rest, evidence)
+
+    def refined(self, Phi: FloatArray, alpha: FloatArray, posterior: Posterior) -> Likelihood:
+        """Noise by MacKay's fixed point, rest'rest / (N - sum_j (1 - alpha_j Sigma_jj))."""
+        rest = self.t - Phi @ posterior.weights
+        used = float((1.0 - alpha * np.diagonal(posterior.covariance())).sum())
+        free = max(self.total - used, 1e-3 * self.total)
+        noise = max(float(self.weights @ (rest * rest)) / free, self.least)
+        if abs(np.log(noise / self.noise)) <= _NOISE_TOL:
+            return self
+        return GaussianLikelihood(self.t, self.weights, noise, self.least)
