@@ -261,6 +261,11 @@ MISFITS = {
         7,
         "the machine is for another number of features",
     ),
+    "features that are true": (
+        "estimator/estimator:n_features_in_",
+        True,
+        "'n_features_in_' of SparseSVC must be an integer",
+    ),
     "names": ("estimator:feature_names_in_", ["a"], "there must be a name for each feature"),
     "names of numbers": ("estimator:feature_names_in_", [1] * 6, "must be text"),
     "a new parameter": (
@@ -516,6 +521,16 @@ class TestAtomicWriting:
         monkeypatch.undo()
         assert kernelet.load(path) == MACHINE
         assert os.listdir(path.parent) == [path.name]
+
+    def test_somebody_elses_temporary_file_is_left_alone(self, path, monkeypatch):
+        """Nor is a link followed that was put in its place."""
+        other = path.with_name("other")
+        path.with_name(".model.kernelet.0.tmp").symlink_to(other)
+        monkeypatch.setattr(atomic.secrets, "token_hex", lambda n: "0")
+        with pytest.raises(FileExistsError):
+            MACHINE.save(path)
+        assert not other.exists()
+        assert path.with_name(".model.kernelet.0.tmp").is_symlink()
 
     def test_many_writers_at_once_leave_a_whole_file(self, path):
         code = (
