@@ -27,13 +27,20 @@ def read_npz(source: Source, target: str | None = None) -> Table:
     import numpy as np
 
     with reading_errors(source, "npz"):
+        if not zipfile.is_zipfile(source.path):
+            raise DataError(f"{source.name} is no npz file, or a damaged one")
         try:
             with np.load(source.path, allow_pickle=False) as file:
                 arrays = {name: np.asarray(file[name]) for name in file.files}
         except zipfile.BadZipFile as error:
-            raise DataError(f"{source.name} is no npz file, or a damaged one") from error
-        except AttributeError as error:  # a bare array, which is no context manager
-            raise DataError(f"{source.name} holds one array without a name, not an npz") from error
+            raise DataError(f"{source.name} is a damaged npz file") from error
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise DataError(
+                f"{source.name} holds Python objects, which could run anything when they are "
+                "read; save arrays of numbers or text instead"
+            ) from error
         vectors = {name: array for name, array in arrays.items() if array.ndim == 1}
         matrix = _matrix(source, arrays, target)
         if matrix is None:

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     from kernelet.learners import CalibratedClassifier, compress
 
     output = Output.from_arguments(arguments)
-    check_output(arguments.output)
+    check_output(arguments.output, is_model=True)
     if arguments.refit not in (None, "none") and not arguments.table:
         raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
     model = read_model(arguments.model)
@@ -136,5 +136,5 @@ def _report(
 def _measured(model: Model, table: Table, target: str) -> Confusion:
     confusion = Confusion.empty(model.classes)
     truth = codes_of(table, target, model.classes)
-    confusion.add(truth, model.estimator.predict(model.rows(table.without([target]))))
+    confusion.add(truth, model.predict(model.rows(table.without([target]))))
     return confusion

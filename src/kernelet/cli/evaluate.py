@@ -44,10 +44,12 @@ def run(arguments: argparse.Namespace) -> None:
     surprises = Surprises(output)
     with progress_bar(output, f"predicting {source.name}", None, "rows") as bar:
         for table in table_chunks(source, model.text_columns, model.number_columns, target):
+            if not len(table):
+                continue
             truth = codes_of(table, target, model.classes)
             with surprises.noted(model, table):
                 rows = model.rows(table.without([target]))
-            confusion.add(truth, model.estimator.predict(rows))
+            confusion.add(truth, model.predict(rows))
             bar.advance(len(table))
     if not confusion.n_rows:
         raise DataError(f"{source.name} has no rows")

@@ -81,7 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, learn, save, measure; 130 if Ctrl-C cut the learning short."""
     output = Output.from_arguments(arguments)
-    check_output(arguments.output)
+    check_output(arguments.output, is_model=True)
     if arguments.test and arguments.holdout:
         raise UsageError("say --test or --holdout, not both")
     if arguments.probabilities and not (arguments.test or arguments.holdout):
@@ -126,7 +126,7 @@ def learn(
         output.hearing_warnings() as caught,
         progress_bar(output, text, total if total and total > 0 else None, "steps") as bar,
     ):
-        watched(estimator, bar)
+        watched(estimator, bar, text)
         try:
             estimator.fit(rows, data.labels)
         except KeyboardInterrupt:
@@ -216,7 +216,7 @@ def report(
     with output.hearing_warnings():
         rows = model.rows(measured.table)
         truth = codes_of(_labelled(measured), data.target, model.classes)
-        confusion.add(truth, model.estimator.predict(rows))
+        confusion.add(truth, model.predict(rows))
     unknown_labels(output, confusion, data.target)
     kernel = machine.kernel.specification()
     which = "training error" if test is None else "test error"

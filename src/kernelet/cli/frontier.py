@@ -62,8 +62,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Cross-validate, print, draw, save."""
     output = Output.from_arguments(arguments)
-    for path in (arguments.csv, arguments.png, arguments.output):
-        check_output(path)
+    check_output(arguments.csv)
+    check_output(arguments.png)
+    check_output(arguments.output, is_model=True)
     if arguments.folds < 2:
         raise UsageError("--folds must be at least 2")
     if arguments.png:

@@ -51,7 +51,7 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
         ("model", _nested(summary)),
         ("vectors", f"{n_vectors} of {summary['n_features']} features, {summary['dtype']}"),
         ("kernel", kernel_text(summary["kernel"])),
-        ("machine", f"{size(summary['machine_bytes'])} in {summary['n_outputs']} outputs"),
+        ("machine", f"{size(summary['machine_bytes'])} for {_outputs(summary['n_outputs'])}"),
         ("cost", f"{n_vectors} kernel values and about {microseconds:.2g} us per row, in batches"),
     ]
     if summary["classes"] is not None:
@@ -71,6 +71,10 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
     version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
     facts.append(("saved", f"{summary['saved']} by {version}"))
     return facts
+
+
+def _outputs(number: int) -> str:
+    return "1 output" if number == 1 else f"{number} outputs"
 
 
 def _nested(summary: dict[str, Any]) -> str:

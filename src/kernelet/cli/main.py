@@ -12,8 +12,11 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
+from typing import TextIO
 
 import kernelet
 from kernelet.cli.errors import CommandError, nearest, one_line
@@ -84,7 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = build_parser().parse_args(argv)
     try:
-        code = arguments.run(arguments)
+        with _warnings_in_one_line(arguments):
+            code = arguments.run(arguments)
         sys.stdout.flush()
     except CommandError as error:
         return _failed(arguments, error, str(error), error.exit_code)
@@ -102,6 +106,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = f"{type(error).__name__}: {one_line(error)}"
         return _failed(arguments, error, f"{what} (--debug shows where)", 1)
     return code or 0
+
+
+@contextmanager
+def _warnings_in_one_line(arguments: argparse.Namespace) -> Iterator[None]:
+    """Warnings that no command has a better word for."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if not getattr(arguments, "quiet", False):
+            text = " ".join(str(message).split())
+            print(f"kernelet {arguments.command}: warning: {text}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _failed(arguments: argparse.Namespace, error: BaseException, reason: str, code: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,29 @@ class Model:
         """Whether the model was calibrated."""
         return hasattr(self.estimator, "predict_proba")
 
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Labels of what `rows` has made of a table."""
+        return self._asked("predict", rows)
+
+    def scores(self, rows: Any) -> NDArray[Any]:
+        """One column for each class, or the scores of the second of two; a machine's outputs."""
+        return self._asked("decision_function", rows)
+
+    def probabilities(self, rows: Any) -> NDArray[Any]:
+        """One column for each class."""
+        return self._asked("predict_proba", rows)
+
+    def _asked(self, method: str, rows: Any) -> NDArray[Any]:
+        import numpy as np
+
+        with warnings.catch_warnings():
+            # the columns were found by their names before they became a matrix
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            try:
+                return np.asarray(getattr(self.estimator, method)(rows))
+            except (AttributeError, ValueError) as error:
+                raise ModelError(f"{self.path}: {one_line(error)}") from error
+
     def rows(self, table: Table) -> Any:
         """The table as the estimator takes it."""
         if self.encoder is not None:
@@ -115,13 +139,12 @@ class Model:
         if table.rows is not None:
             return _widened(table.rows, n_features)
         names = [name for name in table.columns if name != self.target]
-        if len(names) != n_features:
+        if len(names) != n_features and any(name.isdecimal() for name in names):
             names = [name for name in names if name.isdecimal()]
         if len(names) != n_features:
             raise DataError(
-                f"{table.source} has {len(table.columns)} columns, the model in {self.path} takes "
-                f"{n_features} features without names; keep these columns alone, in the order of "
-                "training"
+                f"{table.source} has {len(names)} columns of features, the model in {self.path} "
+                f"takes {n_features} without names; give it these alone, in the order of training"
             )
         return _stacked(table, names)
 

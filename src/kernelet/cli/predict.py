@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from kernelet.cli.errors import ModelError, UsageError, no_column, one_line
+from kernelet.cli.errors import ModelError, UsageError, no_column
 from kernelet.cli.labels import text_of
 from kernelet.cli.models import Model, read_model
 from kernelet.cli.output import Output, add_output_options, plain
@@ -114,25 +114,17 @@ def predictions(
     surprises: Surprises,
 ) -> dict[str, list[Any]]:
     """The columns of the output for some rows."""
-    import numpy as np
-
     with surprises.noted(model, table):
         rows = model.rows(table)
     columns: dict[str, list[Any]] = {name: table.columns[name].tolist() for name in keep}
     estimator = model.estimator
     if not hasattr(estimator, "predict"):  # a bare machine has scores, and no labels for them
-        scores = np.asarray(model.machine.decision_function(rows))
-        return columns | _named("score", scores, None)
-    try:
-        columns["prediction"] = estimator.predict(rows).tolist()
-        if arguments.scores:
-            scores = np.asarray(estimator.decision_function(rows))
-            columns |= _named("score", scores, getattr(estimator, "classes_", None))
-        if arguments.probabilities:
-            shares = np.asarray(estimator.predict_proba(rows))
-            columns |= _named("probability", shares, estimator.classes_)
-    except (AttributeError, ValueError) as error:
-        raise ModelError(f"{model.path}: {one_line(error)}") from error
+        return columns | _named("score", model.scores(rows), None)
+    columns["prediction"] = model.predict(rows).tolist()
+    if arguments.scores:
+        columns |= _named("score", model.scores(rows), getattr(estimator, "classes_", None))
+    if arguments.probabilities:
+        columns |= _named("probability", model.probabilities(rows), model.classes)
     return columns
 
 

@@ -124,8 +124,8 @@ def _rich_progress(unit: str, total: int | None) -> Any:
 class FitSteps:
     """A scikit-learn callback that moves a bar with every step of a fit."""
 
-    def __init__(self, bar: Bar) -> None:
-        self.bar = bar
+    def __init__(self, bar: Bar, text: str) -> None:
+        self.bar, self.text = bar, text
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Nothing to prepare."""
@@ -139,11 +139,13 @@ class FitSteps:
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         """A step is done; the fit shall go on."""
         if context.parent is not None:
+            self.bar.say(self.text)
             self.bar.advance(1)
         return False
 
 
-def watched(estimator: Any, bar: Bar) -> None:
+def watched(estimator: Any, bar: Bar, text: str) -> None:
     """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
     if hasattr(estimator, "set_callbacks") and not isinstance(bar, SilentBar):
-        estimator.set_callbacks(FitSteps(bar))
+        bar.say(f"{text} (the first fit compiles its loops)")
+        estimator.set_callbacks(FitSteps(bar, text))

@@ -7,13 +7,14 @@ import csv
 import gzip
 import io
 import lzma
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.errors import DataError, quoted
+from kernelet.cli.errors import DataError, one_line, quoted
 from kernelet.cli.sources import STDIN, Source, imported, reading_errors
 from kernelet.cli.table import Table
 
@@ -131,6 +132,8 @@ def _read(pandas: Any, source: Source, stream: Any, **options: Any) -> Any:
         raise DataError(f"{source.name} is empty") from error
     except pandas.errors.ParserWarning as error:
         raise DataError(_LONG_ROWS.format(source.name)) from error
+    except pandas.errors.ParserError as error:
+        raise _long_row(source, error) from error
 
 
 def _next(pandas: Any, source: Source, reader: Any) -> Any:
@@ -141,6 +144,20 @@ def _next(pandas: Any, source: Source, reader: Any) -> Any:
             return next(reader, None)
     except pandas.errors.ParserWarning as error:
         raise DataError(_LONG_ROWS.format(source.name)) from error
+    except pandas.errors.ParserError as error:
+        raise _long_row(source, error) from error
+
+
+def _long_row(source: Source, error: Exception) -> DataError:
+    """What pandas says of a row with too many cells, as a sentence."""
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if found is None:
+        return DataError(f"{source.name} cannot be read as {source.format}: {one_line(error)}")
+    wanted, line, n_cells = found.groups()
+    return DataError(
+        f"line {line} of {source.name} has {n_cells} cells where {wanted} are needed; correct it, "
+        "or say another --separator"
+    )
 
 
 def _options(source: Source, line: str) -> dict[str, Any]:

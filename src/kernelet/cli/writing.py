@@ -13,7 +13,7 @@ from typing import IO
 from kernelet.cli.errors import OutputError, one_line
 
 
-def check_output(path: str | None) -> None:
+def check_output(path: str | None, is_model: bool = False) -> None:
     """Refuse an output that cannot be written, before any work is done for it."""
     if path is None:
         return
@@ -21,6 +21,8 @@ def check_output(path: str | None) -> None:
     folder = target.parent
     if target.is_dir():
         raise OutputError(f"{path} is a folder; name a file in it")
+    if is_model and target.exists() and not target.is_file():
+        raise OutputError(f"{path} is not a regular file, which a model must be")
     if not folder.exists():
         raise OutputError(f"the folder {folder} does not exist; make it, or choose another")
     if not folder.is_dir():
