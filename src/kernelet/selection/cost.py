@@ -38,12 +38,12 @@ def vectors_used(model: Any) -> float:
     >>> vectors_used(SVC().fit([[0.0], [1.0], [5.0]], [0, 0, 1]))
     3.0
     """
-    step = kernel_step(model) if isinstance(model, Pipeline) else model
-    n_vectors: Any = getattr(step, "n_vectors_", None)
-    if n_vectors is None:
-        vectors = getattr(step, "support_vectors_", None)
-        return float("nan") if vectors is None else float(vectors.shape[0])
-    return float(n_vectors)
+    step: Any = kernel_step(model) if isinstance(model, Pipeline) else model
+    machine = getattr(step, "machine_", None)
+    if machine is not None:
+        return float(machine.n_vectors)
+    vectors = getattr(step, "support_vectors_", None)
+    return float("nan") if vectors is None else float(vectors.shape[0])
 
 
 def model_bytes(model: Any) -> float:

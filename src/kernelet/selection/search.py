@@ -98,6 +98,10 @@ class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
         The model of that budget fitted on all rows, with ``refit=True``.
     refit_time_ : float
         Seconds that took.
+    machine_ : KernelMachine
+        The machine of that model, where it has one.
+    n_vectors_ : int
+        How many vectors that has.
     reference_score_ : float or None
         The score of the reference, where there is one.
     reference_results_ : dict or None
