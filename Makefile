@@ -18,6 +18,9 @@ PYTHON_OLDEST ?= $(shell for p in python3.11 python3.12 python3 python; do \
 
 PIP := -m pip --disable-pip-version-check install --quiet --quiet
 SOURCES := $(shell find src -name '*.py')
+# A process per core, and so one thread of BLAS in each.
+PYTEST := -m pytest --numprocesses auto --dist worksteal
+PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format test-oldest test-newest speed clean
@@ -30,7 +33,7 @@ demo: $(VENV)/.demo  ## train an SVM and small machines on digits, and compare t
 	@$(VENV)/bin/python -m kernelet demo $(ARGS)
 
 test: $(VENV)/.test  ## run the tests (ARGS="-k name" for some of them)
-	@$(VENV)/bin/python -m pytest $(ARGS)
+	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) $(ARGS)
 
 lint: $(VENV)/.lint  ## check format, style, types and the layers
 	@$(VENV)/bin/python -m ruff format --check .
@@ -45,11 +48,11 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 # Doctests print as the newest NumPy does, so this target runs the tests alone; and it installs
 # a wheel, so that a file missing there is found.
 test-oldest: $(VENV_OLDEST)/.test  ## run the tests on the oldest versions that are allowed
-	@$(VENV_OLDEST)/bin/python -m pytest tests $(ARGS)
+	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests $(ARGS)
 
 test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions there are
 	@$(VENV_NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable '.[test]'
-	@$(VENV_NEWEST)/bin/python -m pytest $(ARGS)
+	@$(PYTEST_ENV) $(VENV_NEWEST)/bin/python $(PYTEST) $(ARGS)
 
 speed: $(VENV)/.bench  ## measure speed as ratios, with the limit beside each
 	@$(VENV)/bin/python -m benchmarks.speed $(ARGS)

@@ -55,6 +55,11 @@ class CallableKernel(Kernel):
         if not callable(self.function):
             raise ValueError(f"function must be callable, got {self.function!r}.")
 
+    def __repr__(self) -> str:
+        # by name: an address says nothing, and differs from run to run
+        shown = getattr(self.function, "__qualname__", None) or repr(self.function)
+        return f"CallableKernel({shown}, is_positive_definite={self.is_positive_definite})"
+
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedCallable(self, Z)
 
