@@ -215,6 +215,11 @@ REFUSED = {
         file_of(arrays=ARRAYS | {"coefficients": np.ones((2, 1), dtype=np.float32)}),
         "must hold 2 dimensions of float64",
     ),
+    "more than true": (
+        # the smallest type is the last in the file
+        file_of(arrays=ARRAYS | {"flags": np.array([True])})[:-1] + b"\x02",
+        "the array 'flags' holds a truth value that is neither 0 nor 1",
+    ),
     "three coefficients": (
         file_of(arrays=ARRAYS | {"coefficients": np.ones((3, 1))}),
         "coefficients must have shape",
