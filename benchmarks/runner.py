@@ -117,6 +117,21 @@ def measure(task: Task) -> list[Record]:
     return [as_record(labels | provenance(), figures)]
 
 
+def take_from_other_tables(table: Table, ledger: Ledger, folder: Path = RESULTS) -> int:
+    """Append lines that were measured for another table; return how many these were."""
+    asked = {
+        (row.dataset, row.method, canonical(row_parameters(row)), str(unit))
+        for row in table.rows
+        if methods.get(row.method).why_unavailable() is None
+        for unit in range(n_units(row))
+    }
+    names = (path.stem for path in sorted(folder.glob("*.csv")))
+    others = (table_ledger(name, folder) for name in names if not name.startswith("frontier_"))
+    lines = [line for other in others if other.path != ledger.path for line in other.read()]
+    found = {ledger.key(line): line for line in lines if ledger.key(line) in asked}
+    return ledger.append(found.values()) if found else 0
+
+
 def run_table(
     table: Table,
     only: Sequence[str] = (),
@@ -127,6 +142,9 @@ def run_table(
 ) -> bool:
     """Run what is missing of a table; return whether all of it succeeded."""
     ledger = table_ledger(table.name, folder)
+    n_shared = take_from_other_tables(table, ledger, folder)
+    if n_shared:
+        print(f"{n_shared} lines taken over from other tables that ask for the same")
     planned = plan(table, ledger, only, chosen_methods, slow)
     for reason in planned.skipped:
         print(f"skipped: {reason}")

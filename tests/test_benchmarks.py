@@ -882,3 +882,26 @@ def test_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     )
     with pytest.raises(SystemExit):
         command_line.main(["run", "no-such-table"])
+
+
+def test_lines_of_other_tables_are_taken_over(tmp_path: Path) -> None:
+    table = read_table("direct-method-3")
+    row = next(r for r in table.rows if r.method == "svc_ovr" and r.dataset == "banana")
+    asked = results.canonical(runner.row_parameters(row))
+    measured = {"method": "svc_ovr", "parameters": asked}
+    for name in ("direct_method_1", "direct_method_2"):
+        results.Ledger(tmp_path / f"{name}.csv").append(
+            [
+                {**record(0, 12.0), **measured},
+                {**record(1, 13.0), **measured},
+                {**record(0, 14.0), **measured, "method": "tree"},
+            ]
+        )
+    results.Ledger(tmp_path / "frontier_banana.csv").append([{**record(2, 1.0), **measured}])
+    ledger = results.table_ledger(table.name, tmp_path)
+    assert runner.take_from_other_tables(table, ledger, tmp_path) == 2
+    assert [(line["unit"], line["error"]) for line in ledger.read()] == [
+        ("0", "12.0"),
+        ("1", "13.0"),
+    ]
+    assert runner.take_from_other_tables(table, ledger, tmp_path) == 0
