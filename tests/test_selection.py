@@ -149,7 +149,7 @@ class TestResults:
         properties = {
             name
             for name, value in inspect.getmembers(BudgetSearchCV)
-            if isinstance(value, property) and name.endswith("_")
+            if isinstance(value, property) and name.endswith("_") and name[0] != "_"
         }
         assert own | properties == set(attributes)
 
