@@ -220,7 +220,7 @@ class TestFrontier:
 
 def polygons(contours):
     """Points on the lines of a contour set."""
-    return np.concatenate([line for level in contours.allsegs for line in level])
+    return np.concatenate([path.vertices for path in contours.get_paths()])
 
 
 class TestMachine:
