@@ -20,6 +20,7 @@ from kernelet.persistence.record import checked
 from kernelet.persistence.values import decode_labels, decode_value, encode_labels, encode_value
 
 Estimator = TypeVar("Estimator", bound="SavableMixin")
+_NUMPY_TYPES: dict[type, Any] = {float: (float, np.floating), int: (int, np.integer)}
 
 
 class SavableMixin:
@@ -73,13 +74,10 @@ class Attribute:
 
     def check(self, value: object, name: str) -> None:
         """Raise ValueError for a value of another kind."""
-        wanted: Any = {float: (float, np.floating), int: (int, np.integer)}.get(
-            self.kind, self.kind
-        )
-        good = isinstance(value, wanted)
-        if self.kind is not bool and isinstance(value, bool):
-            good = False
-        if isinstance(value, list):
+        good = isinstance(value, _NUMPY_TYPES.get(self.kind, self.kind))
+        if isinstance(value, bool):  # an integer to Python
+            good = self.kind is bool
+        elif isinstance(value, list):
             good = good and all(isinstance(item, np.ndarray) for item in value)
         if not good:
             raise ValueError(f"{name} must be {self.kind.__name__}, got {type(value).__name__}.")

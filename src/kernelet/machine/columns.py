@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,76 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.machine.cells import (
-    MissingColumnError,
-    as_numbers,
-    as_texts,
-    is_numeric,
-    table_columns,
+from kernelet.machine.cells import MissingColumnError, is_numeric, table_columns
+from kernelet.machine.column_kinds import (
+    SCALINGS,
+    Category,
+    Number,
+    UnknownCategoryWarning,
+    category_column,
+    number_column,
 )
 
-FloatArray = NDArray[np.float64]
 __all__ = ["Category", "ColumnEncoder", "MissingColumnError", "Number", "UnknownCategoryWarning"]
 
-SCALINGS = ("standard", "minmax", "none")
-
-
-class UnknownCategoryWarning(UserWarning):
-    """A column holds a value that was not there in training."""
-
-
-@dataclass(frozen=True)
-class Number:
-    """A column of numbers: (x - shift) / scale, with ``fill`` for x where it is missing."""
-
-    name: str
-    shift: float
-    scale: float
-    fill: float
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Of the one feature it gives."""
-        return [self.name]
-
-    def write(self, column: Any, out: FloatArray) -> None:
-        """Fill the features of all rows."""
-        numbers = as_numbers(self.name, column)
-        out[:, 0] = (np.where(np.isnan(numbers), self.fill, numbers) - self.shift) / self.scale
-
-
-@dataclass(frozen=True)
-class Category:
-    """A column of texts: one indicator for each, and one for missing where training had any."""
-
-    name: str
-    categories: tuple[str, ...]
-    has_missing: bool
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Of the indicators."""
-        names = [f"{self.name}={category}" for category in self.categories]
-        return [*names, f"{self.name} missing"] if self.has_missing else names
-
-    def write(self, column: Any, out: FloatArray) -> None:
-        """Fill the features of all rows."""
-        codes: dict[str | None, int] = {text: i for i, text in enumerate(self.categories)}
-        # a missing value without an indicator is none of the known ones, and no surprise
-        codes[None] = len(self.categories) if self.has_missing else -1
-        texts = as_texts(column)
-        found = np.array([codes.get(text, -2) for text in texts], dtype=np.intp)
-        unknown = np.flatnonzero(found == -2)
-        if unknown.size:
-            warnings.warn(
-                f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not there in "
-                f"training; {unknown.size} of {len(texts)} rows have no known value of it.",
-                UnknownCategoryWarning,
-                stacklevel=3,
-            )
-        out[:] = 0.0
-        rows = np.flatnonzero(found >= 0)
-        out[rows, found[rows]] = 1.0
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -150,9 +92,9 @@ class ColumnEncoder:
         table, _ = table_columns(columns)
         return cls(
             tuple(
-                _number(name, column, scaling)
+                number_column(name, column, scaling)
                 if is_numeric(name, column)
-                else _category(name, column, max_categories)
+                else category_column(name, column, max_categories)
                 for name, column in table.items()
             )
         )
@@ -228,39 +170,6 @@ class ColumnEncoder:
         if sum(isinstance(column, Number) for column in columns) != n_numbers:
             raise ValueError("there are more scales than columns of numbers.")
         return cls(columns)
-
-
-def _number(name: str, column: Any, scaling: str) -> Number:
-    numbers = as_numbers(name, column)
-    present = numbers[~np.isnan(numbers)]
-    if present.size == 0:
-        warnings.warn(f"column {name!r} has no values.", UserWarning, stacklevel=4)
-        return Number(name, 0.0, 1.0, 0.0)
-    low, high = float(present.min()), float(present.max())
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean, deviation = float(present.mean()), float(present.std())
-    shift, scale = (mean, deviation) if scaling == "standard" else (low, high - low)
-    if scaling == "none":
-        shift, scale = 0.0, 1.0
-    if not np.isfinite([mean, shift, scale]).all():
-        raise ValueError(f"column {name!r} holds numbers that are too large to be scaled.")
-    # A constant column has a deviation of rounding errors, which must not be divided by.
-    if scaling != "none" and scale <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
-        shift, scale = mean, 1.0
-    return Number(name, shift, scale, mean)
-
-
-def _category(name: str, column: Any, max_categories: int) -> Category:
-    texts = set(as_texts(column))
-    categories = sorted(text for text in texts if text is not None)
-    if len(categories) > max_categories:
-        raise ValueError(
-            f"column {name!r} holds {len(categories)} different texts, more than "
-            f"max_categories={max_categories}; leave it out, or raise the limit."
-        )
-    if not categories:
-        warnings.warn(f"column {name!r} has no values.", UserWarning, stacklevel=4)
-    return Category(name, tuple(categories), has_missing=None in texts)
 
 
 def _plain(column: Number | Category) -> dict[str, Any]:
