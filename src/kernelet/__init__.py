@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kernelet._hooks import hooks
 
 if TYPE_CHECKING:
-    from kernelet import datasets, kernels, solvers, subspace
+    from kernelet import datasets, export, kernels, solvers, subspace
     from kernelet.learners import (
         CalibratedClassifier,
         KernelFisherClassifier,
@@ -99,6 +99,7 @@ __all__ = [
     "calibrate",
     "compress",
     "datasets",
+    "export",
     "kernels",
     "load",
     "save",

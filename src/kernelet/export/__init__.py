@@ -1,0 +1,5 @@
+"""Fitted models as code for other places than Python."""
+
+from kernelet.export.javascript import javascript
+
+__all__ = ["javascript"]

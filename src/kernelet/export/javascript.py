@@ -1,0 +1,214 @@
+"""Models as JavaScript: one module without dependencies, for browsers and node."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet._hooks import hooks
+from kernelet.export.model import ExportedModel, exported_model
+from kernelet.kernels import Kernel, Laplacian
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.radial import RadialKernel
+from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
+from kernelet.persistence.atomic import write_atomically
+
+DTYPES = ("float32", "float64")
+# Whole numbers beyond are not all numbers in JavaScript, but they are all BigInts.
+_LARGEST_INTEGER = 2**53 - 1
+_ARRAYS = ("vectors", "coefficients", "intercepts")
+
+_MODULE = """\
+// A kernel machine: {summary}.
+// Made by kernelet {version}. It needs nothing else, in browsers and in node:
+//
+//   import {{ predict, decisionFunction }} from "./machine.mjs";
+//   predict([[...], [...]]);   // an array of rows, or one typed array of all their numbers
+
+const model = {model};
+
+{runtime}
+export const {{ decisionFunction, predict, predictProba, classes, metadata }} = makeMachine(model);
+"""
+
+
+def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
+    r"""Write a model as a JavaScript module.
+
+    .. math:: f_k(x) = \sum_j \beta_{jk} \, k(x, z_j) + b_k
+
+    The module depends on nothing. It exports ``decisionFunction(rows)``, ``predict(rows)``,
+    ``predictProba(rows)`` for models with a calibration, ``classes`` and ``metadata``. Rows are an
+    array of arrays, or one typed array that holds them one after the other. The results are those
+    of the model in Python: a number or a label for each row, or an array of scores for each row.
+    For a row with NaN the scores are NaN and the label is null.
+
+    Parameters
+    ----------
+    model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
+SVR, NuSVR, OneClassSVM or KernelRidge
+    path : path-like
+        By custom it ends in ".mjs". The file is there as a whole or not at all.
+    dtype : {"float32", "float64"} or None, default=None
+        What the numbers are stored in; None keeps the machine's own. Computed is in float64.
+
+    Raises
+    ------
+    TypeError
+        If the model is of another kind.
+    ValueError
+        If its kernel is a Python function, or a number in it is not finite.
+    OSError
+        If the file cannot be written; an older one is then as it was.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import kernelet
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "machine.mjs")
+    ...     kernelet.export.javascript(machine, path)
+    ...     print(open(path).readline().strip())
+    // A kernel machine: 2 vectors of 1 feature, 1 output.
+    """
+    write_atomically(path, javascript_module(model, dtype).encode("utf-8"))
+
+
+def javascript_module(model: Any, dtype: str | None = None) -> str:
+    """The text that `javascript` writes."""
+    document = model_document(model, dtype)
+    counts = (("nVectors", "vector"), ("nFeatures", "feature"), ("nOutputs", "output"))
+    vectors, features, outputs = (_counted(document[key], word) for key, word in counts)
+    return _MODULE.format(
+        summary=f"{vectors} of {features}, {outputs}",
+        version=hooks.version,
+        model=_literal(document),
+        runtime=runtime(),
+    )
+
+
+def runtime() -> str:
+    """The code that every module has: ``makeMachine(model)`` for a `model_document`."""
+    return importlib.resources.files("kernelet.export").joinpath("machine.js").read_text("utf-8")
+
+
+def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
+    """All that ``makeMachine`` needs of a model, as values that JSON can hold.
+
+    Parameters
+    ----------
+    model : object
+        As in `javascript`.
+    dtype : {"float32", "float64"} or None, default=None
+
+    Returns
+    -------
+    dict
+        Arrays are NumPy's, of the type that was asked for.
+    """
+    exported = exported_model(model)
+    machine = exported.machine
+    kind = str(machine.dtype) if dtype is None else dtype
+    if kind not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
+    vectors, origin = np.asarray(machine.vectors), None
+    if kind == "float32" and machine.n_vectors and _is_translation_invariant(machine.kernel):
+        # Rounded are the differences from the mean, so that data far from 0 keep their digits.
+        origin = vectors.mean(axis=0, dtype=np.float64)
+        vectors = vectors - origin
+    return {
+        "kernelet": hooks.version,
+        "kernel": machine.kernel.specification(),
+        "nFeatures": machine.n_features,
+        "nVectors": machine.n_vectors,
+        "nOutputs": machine.n_outputs,
+        "dtype": kind,
+        "reading": exported.reading,
+        "classes": exported.classes,
+        "votes": exported.votes,
+        "breakTies": exported.break_ties,
+        "calibration": _calibration(exported),
+        "featureNames": exported.feature_names,
+        "origin": origin,
+        "vectors": _cast("vectors", vectors, kind),
+        "coefficients": _cast("coefficients", machine.coefficients, kind),
+        "intercepts": _cast("intercepts", machine.intercepts, kind),
+    }
+
+
+def _is_translation_invariant(kernel: Kernel) -> bool:
+    if isinstance(kernel, CompositeKernel):
+        return all(_is_translation_invariant(part) for part in kernel.parts)
+    return isinstance(kernel, RadialKernel | Laplacian)
+
+
+def _cast(name: str, array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        cast = np.asarray(array, dtype=dtype)
+    if not np.isfinite(cast).all():
+        raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    return cast
+
+
+def _calibration(exported: ExportedModel) -> dict[str, Any] | None:
+    calibration: Calibration | None = exported.calibration
+    if calibration is None:
+        return None
+    if isinstance(calibration, SigmoidCalibration):
+        slopes, offsets = np.asarray(calibration.slopes), np.asarray(calibration.offsets)
+        return {"kind": "sigmoid", "slopes": slopes, "offsets": offsets}
+    if isinstance(calibration, TemperatureCalibration):
+        inverse = float(calibration.inverse_temperature)
+        return {"kind": "temperature", "inverse_temperature": inverse}
+    raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" + ("" if count == 1 else "s")
+
+
+def _literal(document: dict[str, Any]) -> str:
+    """An object literal with one line for each key and for each row of an array."""
+    lines = [f"  {key}: {_value(value)}," for key, value in document.items()]
+    return "\n".join(["{", *lines, "}"])
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        if value.ndim == 1:
+            return f"[{_numbers(value)}]"
+        rows = [f"    {_numbers(row)}," for row in value]
+        return "\n".join(["[", *rows, "  ]"])
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key}: {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_INTEGER:
+        return f"{value}n"
+    # Names and labels are other people's: they must not end a script that holds the module.
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _numbers(array: NDArray[Any]) -> str:
+    """Numbers with as many digits as it takes to read the same again, and no more."""
+    exact: Sequence[float] = array.astype(np.float64).tolist()
+    if array.dtype == np.float64:
+        return ", ".join(map(_shortest, exact))
+    short = [str(number) for number in array]
+    # JavaScript rounds twice, to 64 and to 32 bits: hardly ever is that not the same.
+    return ", ".join(
+        text.removesuffix(".0") if np.float32(float(text)) == number else _shortest(number)
+        for text, number in zip(short, exact, strict=True)
+    )
+
+
+def _shortest(number: float) -> str:
+    return repr(number).removesuffix(".0")

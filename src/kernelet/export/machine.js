@@ -1,0 +1,219 @@
+// Evaluates f_k(x) = sum_j beta_jk k(x, z_j) + b_k from the numbers of a model.
+//
+// Numbers are stored as 32 or 64 bits and computed with in 64. Distances are sums over differences,
+// so that they keep their digits however far from the origin the rows lie. What is not a finite
+// number goes through the formulas as floating-point arithmetic has it: NaN in a row gives NaN.
+
+function squaredDistance(row, vectors, start) {
+  let sum = 0;
+  for (let f = 0; f < row.length; f++) {
+    const difference = row[f] - vectors[start + f];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+function taxicabDistance(row, vectors, start) {
+  let sum = 0;
+  for (let f = 0; f < row.length; f++) sum += Math.abs(row[f] - vectors[start + f]);
+  return sum;
+}
+
+function innerProduct(row, vectors, start) {
+  let sum = 0;
+  for (let f = 0; f < row.length; f++) sum += row[f] * vectors[start + f];
+  return sum;
+}
+
+function integerPower(base, exponent) {
+  let power = 1;
+  for (let square = base; exponent > 0; square *= square) {
+    if (exponent % 2 === 1) power *= square;
+    exponent = Math.floor(exponent / 2);
+  }
+  return power;
+}
+
+// A kernel takes a row, the array of all vectors and where in it the vector begins.
+function of(form, profile) {
+  return (row, vectors, start) => profile(form(row, vectors, start));
+}
+
+function combined(parts, combine) {
+  const [first, ...others] = parts.map(kernelOf);
+  return (row, vectors, start) => {
+    let value = first(row, vectors, start);
+    for (const part of others) value = combine(value, part(row, vectors, start));
+    return value;
+  };
+}
+
+const makeKernel = {
+  rbf: ({ gamma }) => of(squaredDistance, (t) => Math.exp(-gamma * t)),
+  exponential: ({ gamma }) => of(squaredDistance, (t) => Math.exp(-Math.sqrt(2 * gamma * t))),
+  matern32: ({ gamma }) =>
+    of(squaredDistance, (t) => {
+      const r = Math.sqrt(6 * gamma * t);
+      return (1 + r) * Math.exp(-r);
+    }),
+  matern52: ({ gamma }) =>
+    of(squaredDistance, (t) => {
+      const r = Math.sqrt(10 * gamma * t);
+      return (1 + r + (r * r) / 3) * Math.exp(-r);
+    }),
+  rational_quadratic: ({ gamma, alpha }) =>
+    of(squaredDistance, (t) => Math.exp(-alpha * Math.log1p((gamma / alpha) * t))),
+  laplacian: ({ gamma }) => of(taxicabDistance, (t) => Math.exp(-gamma * t)),
+  linear: () => innerProduct,
+  poly: ({ gamma, coef0, degree }) =>
+    of(innerProduct, (t) => integerPower(gamma * t + coef0, degree)),
+  sigmoid: ({ gamma, coef0 }) => of(innerProduct, (t) => Math.tanh(gamma * t + coef0)),
+  sum: ({ terms }) => combined(terms, (a, b) => a + b),
+  product: ({ factors }) => combined(factors, (a, b) => a * b),
+  scaled: ({ kernel, factor }) => of(kernelOf(kernel), (value) => factor * value),
+};
+
+function kernelOf(specification) {
+  return makeKernel[specification.name](specification);
+}
+
+function indexOfLargest(values) {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isNaN(values[i])) return -1;
+    if (values[i] > values[largest]) largest = i;
+  }
+  return largest;
+}
+
+// Votes of each class, and with shares a fraction below 1/3 of a vote that orders equal counts.
+function votesOf(scores, nClasses, shares) {
+  const votes = new Float64Array(nClasses);
+  const confidence = new Float64Array(nClasses);
+  let pair = 0;
+  for (let i = 0; i < nClasses; i++) {
+    for (let j = i + 1; j < nClasses; j++, pair++) {
+      votes[scores[pair] > 0 ? i : j] += 1;
+      confidence[i] += scores[pair];
+      confidence[j] -= scores[pair];
+    }
+  }
+  // NaN among the scores stays NaN
+  return votes.map((count, i) => {
+    const share = confidence[i] / (3 * (Math.abs(confidence[i]) + 1));
+    return count + (shares || Number.isNaN(share) ? share : 0);
+  });
+}
+
+function logistic(x) {
+  const small = Math.exp(-Math.abs(x));
+  return (x >= 0 ? 1 : small) / (1 + small);
+}
+
+function sigmoidProbabilities({ slopes, offsets }, scores) {
+  const shares = Float64Array.from(scores, (score, k) => logistic(-(score * slopes[k] + offsets[k])));
+  if (shares.length === 1) return Float64Array.of(1 - shares[0], shares[0]);
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return shares.map((share) => (total === 0 ? 1 / shares.length : share / total));
+}
+
+function temperatureProbabilities({ inverse_temperature: inverse }, scores) {
+  const pair = scores.length === 1 ? [-scores[0], scores[0]] : scores;
+  const logits = Float64Array.from(pair, (score) => score * inverse);
+  const largest = Math.max(...logits);
+  const shares = logits.map((logit) => Math.exp(logit - largest));
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return shares.map((share) => share / total);
+}
+
+const probabilitiesBy = { sigmoid: sigmoidProbabilities, temperature: temperatureProbabilities };
+
+function makeMachine(model) {
+  const { nFeatures, nVectors, nOutputs, classes, calibration } = model;
+  const Numbers = model.dtype === "float32" ? Float32Array : Float64Array;
+  const vectors = Numbers.from(model.vectors);
+  const coefficients = Numbers.from(model.coefficients);
+  const intercepts = Numbers.from(model.intercepts);
+  const origin = Float64Array.from(model.origin ?? new Array(nFeatures).fill(0));
+  const kernel = kernelOf(model.kernel);
+  const point = new Float64Array(nFeatures);
+
+  // rows: an array of rows, or one typed array that holds them one after the other
+  function eachRow(rows, visit) {
+    if (ArrayBuffer.isView(rows)) {
+      if (rows.length % nFeatures !== 0) {
+        throw new RangeError(`rows hold ${rows.length} numbers, which are no rows of ${nFeatures}`);
+      }
+      const n = rows.length / nFeatures;
+      return Array.from({ length: n }, (_, i) =>
+        visit(rows.subarray(i * nFeatures, (i + 1) * nFeatures)));
+    }
+    return Array.from(rows, visit);
+  }
+
+  function outputs(row) {
+    if (row?.length !== nFeatures) {
+      const got = row?.length === undefined ? typeof row : `${row.length} numbers`;
+      throw new RangeError(`a row must hold ${nFeatures} numbers, got ${got}`);
+    }
+    for (let f = 0; f < nFeatures; f++) {
+      if (typeof row[f] !== "number") {
+        throw new TypeError(`a row must hold numbers, got ${typeof row[f]} in column ${f}`);
+      }
+      point[f] = row[f] - origin[f];
+    }
+    const values = Float64Array.from(intercepts);
+    for (let j = 0; j < nVectors; j++) {
+      const k = kernel(point, vectors, j * nFeatures);
+      for (let o = 0; o < nOutputs; o++) values[o] += coefficients[j * nOutputs + o] * k;
+    }
+    return values;
+  }
+
+  function scores(row) {
+    const values = outputs(row);
+    const asVotes = model.reading === "pairs" && model.votes;
+    return asVotes ? votesOf(values, classes.length, true) : values;
+  }
+
+  function codeOf(row) {
+    const values = outputs(row);
+    if (calibration) return indexOfLargest(probabilitiesBy[calibration.kind](calibration, values));
+    if (model.reading === "pairs") {
+      const shares = model.breakTies && model.votes;
+      return indexOfLargest(votesOf(values, classes.length, shares));
+    }
+    if (nOutputs > 1) return indexOfLargest(values);
+    return Number.isNaN(values[0]) ? -1 : Number(values[0] > 0);
+  }
+
+  // one number for each row where a model has one, otherwise an array for each row
+  function shaped(list) {
+    return nOutputs === 1 ? Float64Array.from(list, (values) => values[0]) : list;
+  }
+
+  function decisionFunction(rows) {
+    return shaped(eachRow(rows, scores));
+  }
+
+  function predict(rows) {
+    if (model.reading === "values") return shaped(eachRow(rows, outputs));
+    if (model.reading === "outliers") {
+      return eachRow(rows, (row) => {
+        const value = outputs(row)[0];
+        return Number.isNaN(value) ? null : value >= 0 ? 1 : -1;
+      });
+    }
+    return eachRow(rows, (row) => classes[codeOf(row)] ?? null);
+  }
+
+  function predictProba(rows) {
+    if (!calibration) throw new Error("the model has no calibration, so no probabilities");
+    return eachRow(rows, (row) => probabilitiesBy[calibration.kind](calibration, outputs(row)));
+  }
+
+  const { kernelet, dtype, reading, featureNames } = model;
+  const shape = { nFeatures, nVectors, nOutputs };
+  const metadata = { kernelet, kernel: model.kernel, ...shape, dtype, reading, featureNames };
+  return { decisionFunction, predict, predictProba, classes, metadata };
+}

@@ -1,0 +1,135 @@
+"""What an exporter has to know of a fitted model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from kernelet.learners import CalibratedClassifier
+from kernelet.learners.adapters import adapt
+from kernelet.learners.table_model import TableModel
+from kernelet.machine import CalibratedMachine, Calibration, KernelMachine
+
+READINGS = ("values", "outliers", "classes", "pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedModel:
+    """A machine and how its outputs are read.
+
+    Attributes
+    ----------
+    machine : KernelMachine
+    reading : {"values", "outliers", "classes", "pairs"}
+        What is predicted: the outputs themselves, +1 or -1, the class of the largest score (of the
+        sign where there is one), or the class of most votes of the pairs.
+    classes : list or None
+        Labels as Python's own numbers and texts, where there are classes.
+    calibration : Calibration or None
+        Makes probabilities of the scores; the class of the largest is then predicted.
+    votes : bool
+        Whether the decision function of pairs is the votes of the classes, not the pairs' scores.
+    break_ties : bool
+        Whether equal votes are decided by the scores.
+    feature_names : list of str or None
+    """
+
+    machine: KernelMachine
+    reading: str
+    classes: list[Any] | None = None
+    calibration: Calibration | None = None
+    votes: bool = True
+    break_ties: bool = False
+    feature_names: list[str] | None = None
+
+
+def exported_model(model: Any) -> ExportedModel:
+    """The machine behind a fitted model, ready to be written down.
+
+    Parameters
+    ----------
+    model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
+SVR, NuSVR, OneClassSVM or KernelRidge
+
+    Returns
+    -------
+    ExportedModel
+
+    Raises
+    ------
+    TypeError
+        If the model is of another kind.
+    ValueError
+        If its kernel is a Python function, or a number in it is not finite.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> exported = exported_model(SVC().fit([[0.0], [1.0], [5.0]], ["low", "low", "high"]))
+    >>> exported.reading, exported.classes, exported.machine.n_vectors
+    ('classes', ['high', 'low'], 3)
+    """
+    exported = _exported(model)
+    machine = exported.machine
+    if not machine.kernel.is_serializable:
+        raise ValueError(
+            f"{machine.kernel!r} contains a Python function, which cannot be exported; use a "
+            "kernel of kernelet.kernels, or sums and products of them."
+        )
+    for name in ("vectors", "coefficients", "intercepts"):
+        if not np.isfinite(getattr(machine, name)).all():
+            raise ValueError(f"the {name} of the machine hold NaN or infinity; it is not exported.")
+    return exported
+
+
+def _exported(model: Any) -> ExportedModel:
+    if isinstance(model, CalibratedMachine):
+        return ExportedModel(model.machine, "values", calibration=model.calibration)
+    if isinstance(model, CalibratedClassifier):
+        check_is_fitted(model)
+        calibration = model.calibrated_machine_.calibration
+        return replace(_exported(model.estimator_), calibration=calibration)
+    if isinstance(model, TableModel):
+        raise TypeError(
+            "a TableModel is not exported as a whole yet; export its estimator, and give it the "
+            "rows of its encoder."
+        )
+    names = getattr(model, "feature_names_in_", None)
+    feature_names = None if names is None else [str(name) for name in names]
+    machine = getattr(model, "machine_", None)
+    if isinstance(machine, KernelMachine) and (
+        is_regressor(model) or getattr(model, "transform", None) is not None
+    ):
+        return ExportedModel(machine, "values", feature_names=feature_names)
+    try:
+        adapted = adapt(model)
+    except TypeError as error:
+        raise TypeError(
+            f"{type(model).__name__} cannot be exported; a KernelMachine, an estimator of "
+            "kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM and KernelRidge can."
+        ) from error
+    return ExportedModel(
+        adapted.machine,
+        "values" if adapted.reading == "scores" else adapted.reading,
+        _plain_labels(adapted.classes),
+        votes=adapted.attributes.get("decision_function_shape_", "ovr") == "ovr",
+        break_ties=bool(adapted.attributes.get("break_ties_", False)),
+        feature_names=feature_names,
+    )
+
+
+def _plain_labels(classes: NDArray[Any] | None) -> list[Any] | None:
+    if classes is None:
+        return None
+    labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
+    for label in labels:
+        if not isinstance(label, str | bool | int | float):
+            raise ValueError(
+                f"the label {label!r} is neither a number nor a text; train with labels that are."
+            )
+    return labels

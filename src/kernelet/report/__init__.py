@@ -1,0 +1,1 @@
+"""Pages that show models at work."""

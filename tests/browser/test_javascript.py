@@ -1,0 +1,335 @@
+"""Exported JavaScript, executed: the same numbers and labels as Python."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+import kernelet
+from kernelet import KernelMachine, kernels
+from kernelet.datasets import make_banana, make_checkerboard
+from kernelet.export import javascript
+from kernelet.kernels.specification import _BY_NAME
+from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from references import kernel_matrix
+from run_node import need_node, numbers, run_modules
+
+# fits stop after a few steps here: any machine will do
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+KERNELS = [
+    kernels.Gaussian(0.3),
+    kernels.Exponential(0.2),
+    kernels.Matern32(0.4),
+    kernels.Matern52(0.1),
+    kernels.RationalQuadratic(0.3, alpha=0.7),
+    kernels.Laplacian(0.25),
+    kernels.Linear(),
+    kernels.Polynomial(0.5, coef0=-0.5, degree=5),
+    kernels.Sigmoid(0.2, coef0=0.1),
+    kernels.Gaussian(0.1) + kernels.Linear() + 2.0 * kernels.Laplacian(0.5),
+    kernels.Gaussian(0.1) * kernels.Polynomial(1.0, coef0=1.0, degree=2),
+    2.5 * kernels.Matern32(0.3),
+]
+
+
+def size(kernel, x, z):
+    """Of the terms that k(x, z) is made of, before any cancel."""
+    if kernel.name in ("sum", "product"):
+        parts = [size(part, x, z) for part in kernel.parts]
+        return sum(parts) if kernel.name == "sum" else np.prod(parts)
+    if kernel.name == "scaled":
+        return kernel.factor * size(kernel.kernel, x, z)
+    if kernel.name in ("linear", "poly", "sigmoid"):
+        scale, shift = kernel.scale_and_shift
+        terms = scale * np.abs(x) @ np.abs(z) + abs(shift)
+        return terms ** getattr(kernel, "degree", 1)
+    return kernel_matrix(kernel, [x], [z])[0, 0]
+
+
+def width(kernel):
+    """The sum of all gammas."""
+    parts = getattr(kernel, "parts", ())
+    return sum(map(width, parts)) if parts else getattr(kernel, "gamma", 0.0)
+
+
+def bound(machine, X, unit=1e-12):
+    """unit (1 + gamma (|x|^2 + max |z|^2)) (sum_j |beta_j| k_j + |b|) for every row and output."""
+    Z = np.asarray(machine.vectors, dtype=float)
+    sizes = np.array([[size(machine.kernel, x, z) for z in Z] for x in X]).reshape(len(X), len(Z))
+    reach = np.square(X).sum(axis=1) + np.square(Z).sum(axis=1).max(initial=0.0)
+    spread = 1.0 + width(machine.kernel) * reach
+    terms = sizes @ np.abs(machine.coefficients) + np.abs(machine.intercepts)
+    return unit * spread[:, None] * terms
+
+
+def expected(machine, X):
+    """f by the definition."""
+    K = kernel_matrix(machine.kernel, X, machine.vectors).reshape(len(X), -1)
+    return K @ np.asarray(machine.coefficients, float) + np.asarray(machine.intercepts, float)
+
+
+def compare(machine, X, answer):
+    found = numbers(answer["decisionFunction"]).reshape(len(X), -1)
+    assert_array_equal(numbers(answer["flat"]).reshape(found.shape), found)
+    limit = bound(machine, X)
+    assert (np.abs(found - expected(machine, X)) <= limit).all()
+    ours = np.asarray(machine.decision_function(X)).reshape(len(X), -1)
+    assert (np.abs(found - ours) <= limit).all()
+
+
+def test_every_kernel_is_there():
+    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
+
+
+def test_every_kernel(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 4))
+    machines = [
+        KernelMachine(kernel, rng.normal(size=(7, 4)), rng.normal(size=(7, k)), rng.normal(size=k))
+        for kernel in KERNELS
+        for k in (1, 3)
+    ]
+    X[0] = machines[0].vectors[0]
+    answers = run_modules([(m, X, ["decisionFunction"], None) for m in machines], tmp_path)
+    for machine, answer in zip(machines, answers, strict=True):
+        compare(machine, X, answer)
+        assert answer["metadata"]["kernel"] == machine.kernel.specification()
+        assert answer["metadata"]["nVectors"] == 7
+        assert answer["classes"] is None
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(KERNELS),
+            st.integers(0, 6),
+            st.integers(1, 5),
+            st.integers(1, 3),
+            st.sampled_from([1e-8, 1.0, 30.0]),
+            st.sampled_from([0.0, 1.0, 300.0]),
+            st.integers(0, 2**32 - 1),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_random_machines(tmp_path, drawn):
+    tasks, machines = [], []
+    for kernel, m, d, k, scale, shift, seed in drawn:
+        rng = np.random.default_rng(seed)
+        Z = scale * rng.normal(size=(m, d)) + shift
+        machine = KernelMachine(kernel, Z, rng.normal(size=(m, k)), scale * rng.normal(size=k))
+        X = scale * rng.normal(size=(5, d)) + shift
+        machines.append((machine, X))
+        tasks.append((machine, X, ["decisionFunction"], "float64"))
+    for (machine, X), answer in zip(machines, run_modules(tasks, tmp_path), strict=True):
+        compare(machine, X, answer)
+
+
+def test_nan_and_infinity(tmp_path):
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(4, 3))
+    X = rng.normal(size=(7, 3))
+    X[1, 0], X[2, 1], X[3, 2] = np.nan, np.inf, -np.inf
+    X[4], X[5], X[6, :2] = np.inf, 1e300, (np.inf, np.nan)
+    machines = [KernelMachine(k, Z, rng.normal(size=(4, 2)), [1.0, -1.0]) for k in KERNELS]
+    answers = run_modules([(m, X, ["decisionFunction"], None) for m in machines], tmp_path)
+    for machine, answer in zip(machines, answers, strict=True):
+        found = numbers(answer["decisionFunction"])
+        assert np.isnan(found[[1, 6]]).all()
+        assert np.isfinite(found[0]).all()
+        with np.errstate(all="ignore"):
+            ours = machine.decision_function(X)
+        # Python's matrix products meet inf - inf where the definition does not.
+        known = ~np.isnan(ours)
+        known[1:] &= ~np.isnan(found[1:])
+        assert_array_equal(np.isfinite(found)[known], np.isfinite(ours)[known])
+        assert_array_equal(np.sign(found)[known], np.sign(ours)[known])
+    gaussian = numbers(answers[0]["decisionFunction"])
+    assert_array_equal(gaussian[2:6], np.tile([1.0, -1.0], (4, 1)))  # exp(-inf) = 0: f = b
+
+
+def test_float32_keeps_its_digits_far_from_the_origin(tmp_path):
+    """Numbers of 32 bits move a vector by 2^-24 of its distance from the mean, not from 0."""
+    rng = np.random.default_rng(2)
+    Z, X = rng.normal(size=(6, 4)) + 3000.0, rng.normal(size=(9, 4)) + 3000.0
+    machine = KernelMachine(kernels.Gaussian(0.5), Z, rng.normal(size=6), 0.1)
+    (answer,) = run_modules([(machine, X, ["decisionFunction"], "float32")], tmp_path)
+    near = KernelMachine(machine.kernel, Z - 3000.0, machine.coefficients, machine.intercepts)
+    limit = bound(near, X - 3000.0, unit=4 * 2.0**-24)
+    found = numbers(answer["decisionFunction"])[:, None]
+    assert (np.abs(found - expected(machine, X)) <= limit).all()
+    assert answer["metadata"]["dtype"] == "float32"
+
+
+@pytest.mark.parametrize("kernel", KERNELS[-4:] + KERNELS[:1], ids=lambda kernel: kernel.name)
+def test_float32(kernel, tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(9, 4))
+    machine = KernelMachine(kernel, rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), [0.1, 0.2])
+    (answer,) = run_modules([(machine, X, ["decisionFunction"], "float32")], tmp_path)
+    error = np.abs(numbers(answer["decisionFunction"]) - expected(machine, X))
+    # degree 5 at most: so many times is the rounding of a vector felt
+    assert (error <= bound(machine, X, unit=16 * 2.0**-24)).all()
+    assert error.max() > 1e-12  # else it was float64
+
+
+def _digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:300] / 16.0, y[:300], X[300:500] / 16.0
+
+
+def _models():
+    X, y, T = _digits()
+    svc = SVC(C=10.0).fit(X, y)
+    names = np.array(["zero", "</script>", "two", "über", "4", "5", "6", "7", "8", "nine"])
+    yield "SparseSVC", kernelet.SparseSVC(12, C=10.0, max_iter=10, random_state=0).fit(X, y), T
+    per_class = kernelet.SparseSVC(2, vectors="per_class", max_iter=5, random_state=0)
+    yield "per class, texts", per_class.fit(X, names[y]), T
+    yield "SVC", svc, T
+    yield "compressed pairs", kernelet.compress(svc, 15), T
+    yield "ovo", kernelet.compress(SVC(decision_function_shape="ovo").fit(X, y), 15), T
+    yield "ties", kernelet.compress(SVC(break_ties=True).fit(X, y), 9), T
+    for name in ("ReducedSVC", "KernelFisherClassifier"):
+        yield name, getattr(kernelet, name)(10, random_state=0).fit(X, y), T
+    for name in ("MinimalKernelSVC", "RelevanceVectorClassifier"):
+        yield name, getattr(kernelet, name)().fit(X[:150], y[:150]), T
+    yield "SubspaceLPSVC", kernelet.SubspaceLPSVC(20, n_landmarks=30).fit(X, y), T
+    model = kernelet.SparseSVC(10, max_iter=5, random_state=0).fit(X[:200], y[:200])
+    yield "calibrated", kernelet.calibrate(model, X[200:], y[200:]), T
+    B, labels = make_banana(200, random_state=0)
+    binary = kernelet.SparseSVC(6, max_iter=10, random_state=0).fit(B[:100], labels[:100])
+    yield "banana", binary, B
+    yield "banana calibrated", kernelet.calibrate(binary, B[100:], labels[100:]), B
+    yield "banana, truth values", kernelet.compress(SVC().fit(B, labels == 1), 5), B
+    board, colours = make_checkerboard(200, random_state=0)
+    yield "board", kernelet.NormSVC(gamma=2.0, C=100.0).fit(board, colours), board
+    yield "outliers", kernelet.compress(OneClassSVM(nu=0.2).fit(B), 5), B
+    yield "regression", SVR().fit(B, B[:, 0]), B
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    models = list(_models())
+    calls = [
+        ["decisionFunction", "predict"] + ["predictProba"] * hasattr(model, "calibrated_machine_")
+        for _, model, _ in models
+    ]
+    tasks = [(model, X, c, None) for (_, model, X), c in zip(models, calls, strict=True)]
+    answers = run_modules(tasks, tmp_path_factory.mktemp("models"))
+    return list(zip(models, answers, strict=True))
+
+
+def test_estimators_have_the_same_scores(answered):
+    for (name, model, X), answer in answered:
+        scores = model.predict(X) if name == "regression" else model.decision_function(X)
+        found = numbers(answer["decisionFunction"])
+        assert found.shape == scores.shape, name
+        np.testing.assert_allclose(found, scores, rtol=0, atol=1e-10 * np.abs(scores).max())
+
+
+def test_estimators_have_the_same_labels(answered):
+    for (name, model, X), answer in answered:
+        predicted = model.predict(X)
+        if name == "regression":
+            np.testing.assert_allclose(numbers(answer["predict"]), predicted, atol=1e-12)
+            continue
+        texts = [
+            str(label).lower() if label is np.True_ or label is np.False_ else str(label)
+            for label in predicted
+        ]
+        assert answer["predict"] == texts, name
+        if answer["classes"] is not None:
+            assert answer["classes"] == model.classes_.tolist()
+
+
+def test_probabilities(answered):
+    calibrated = [(m, X, a) for (_, m, X), a in answered if "predictProba" in a]
+    assert len(calibrated) == 2
+    for model, X, answer in calibrated:
+        np.testing.assert_allclose(
+            numbers(answer["predictProba"]), model.predict_proba(X), atol=1e-12
+        )
+
+
+def test_probabilities_of_bare_machines(tmp_path):
+    rng = np.random.default_rng(4)
+    Z, X = rng.normal(size=(5, 3)), rng.normal(size=(6, 3))
+    models = [
+        CalibratedMachine(
+            KernelMachine(kernels.Gaussian(), Z, 9 * rng.normal(size=(5, k)), np.zeros(k)), c
+        )
+        for k in (1, 3)
+        for c in (
+            SigmoidCalibration(rng.normal(size=k) - 2, rng.normal(size=k)),
+            SigmoidCalibration(np.zeros(k), np.full(k, 1e4)),
+            TemperatureCalibration(0.7),
+            TemperatureCalibration(900.0),
+        )
+    ]
+    answers = run_modules([(m, X, ["predictProba"], None) for m in models], tmp_path)
+    for model, answer in zip(models, answers, strict=True):
+        found = numbers(answer["predictProba"])
+        np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+def test_transformers_and_large_labels(tmp_path):
+    X, y, T = _digits()
+    features = kernelet.KernelFisherDiscriminant(2, n_vectors=8, max_iter=3, random_state=0)
+    labels = np.array([2**60 + 1, 2**60 + 3])[y % 2]
+    parity = kernelet.ReducedSVC(5, random_state=0).fit(X, labels)
+    tasks = [(features.fit(X, y), T, ["predict"], None), (parity, T, ["predict"], None)]
+    model, driver = tmp_path / "big.mjs", tmp_path / "one.mjs"
+    javascript(parity, model)
+    driver.write_text(
+        f'import {{ predict }} from "{model}";\n'
+        f"console.log(String(predict([{np.array2string(T[0], separator=',')}])[0]));"
+    )
+    (answer,) = run_modules(tasks[:1], tmp_path)
+    np.testing.assert_allclose(numbers(answer["predict"]), features.transform(T), atol=1e-11)
+    done = subprocess.run(["node", str(driver)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(parity.predict(T[:1])[0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("[[1, 2, 3]]", "a row must hold 2 numbers, got 3 numbers"),
+        ("[1, 2]", "a row must hold 2 numbers, got number"),
+        ('[[1, "2"]]', "a row must hold numbers, got string in column 1"),
+        ("[[1, null]]", "a row must hold numbers, got object in column 1"),
+        ("new Float64Array(3)", "rows hold 3 numbers, which are no rows of 2"),
+    ],
+)
+def test_wrong_rows_are_refused(rows, reason, tmp_path):
+    need_node()
+    machine = KernelMachine(kernels.Gaussian(), [[0.0, 1.0]], [1.0])
+    javascript(machine, tmp_path / "machine.mjs")
+    (tmp_path / "one.mjs").write_text(
+        'import { predict } from "./machine.mjs";\n'
+        f"try {{ predict({rows}); }} catch (error) {{ console.log(error.message); }}"
+    )
+    done = subprocess.run(["node", str(tmp_path / "one.mjs")], capture_output=True, text=True)
+    assert done.stdout.strip() == reason
+
+
+def test_rows_without_numbers_have_no_label(tmp_path):
+    B, labels = make_banana(60, random_state=0)
+    models = [
+        kernelet.ReducedSVC(3, random_state=0).fit(B, labels),
+        kernelet.ReducedSVC(3, random_state=0).fit(B, np.arange(60) % 3),
+        kernelet.compress(SVC().fit(B, np.arange(60) % 3), 4),
+        kernelet.compress(OneClassSVM().fit(B), 4),
+    ]
+    rows = np.array([[0.0, 0.0], [np.nan, 1.0]])
+    for answer in run_modules([(m, rows, ["predict"], None) for m in models], tmp_path):
+        assert answer["predict"][0] is not None
+        assert answer["predict"][1] is None
