@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
         options["refit"] = arguments.refit or "margin"
     start = time.perf_counter()
     text = f"compressing {model.machine.n_vectors} vectors"
-    with output.hearing_warnings(), progress_bar(output, text, None, "steps"):
+    with output.hearing_warnings(), progress_bar(output, text, None, ""):
         try:
             small = compress(estimator, arguments.vectors, **options)
         except (TypeError, ValueError) as error:

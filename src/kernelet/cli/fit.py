@@ -120,11 +120,12 @@ def learn(
         if budget is not None:
             raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
         estimator.set_params(n_vectors=n_rows)
-    total = estimator.get_params().get("max_iter")
+    most = estimator.get_params().get("max_iter", 0)
+    counts = hasattr(estimator, "set_callbacks") and most > 0
     text = f"learning from {n_rows} rows"
     with (
         output.hearing_warnings() as caught,
-        progress_bar(output, text, total if total and total > 0 else None, "steps") as bar,
+        progress_bar(output, text, *((most, "steps") if counts else (None, ""))) as bar,
     ):
         watched(estimator, bar, text)
         try:

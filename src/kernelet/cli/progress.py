@@ -46,7 +46,7 @@ class LineBar:
         self.done += steps
         if time.monotonic() - self.printed > _LINE_SECONDS:
             self.printed = time.monotonic()
-            self._print(f"{self.doing}: {self.done} {self.unit}")
+            self._print(f"{self.doing}: {self.done} {self.unit}" if self.unit else self.doing)
 
     def say(self, text: str) -> None:
         """Another text in front of the count."""
@@ -91,7 +91,7 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
     total : int or None
         Steps in all; None where that cannot be known.
     unit : str
-        What a step is ("rows", "steps").
+        What a step is ("rows", "steps"); "" where nothing is counted.
     """
     if output.quiet or not sys.stderr.isatty():
         yield SilentBar()
@@ -110,14 +110,17 @@ def _rich_progress(unit: str, total: int | None) -> Any:
     from rich import progress
     from rich.console import Console
 
-    count = "{task.completed:.0f} " + unit
+    count = (
+        "{task.completed:.0f} " + unit + ("" if total is None else " of at most {task.total:.0f}")
+    )
     columns: list[Any] = [
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
-        progress.TextColumn(count if total is None else count + " of at most {task.total:.0f}"),
         progress.TimeElapsedColumn(),
     ]
+    if unit:
+        columns.insert(3, progress.TextColumn(count))
     return progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
@@ -147,5 +150,5 @@ class FitSteps:
 def watched(estimator: Any, bar: Bar, text: str) -> None:
     """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
     if hasattr(estimator, "set_callbacks") and not isinstance(bar, SilentBar):
-        bar.say(f"{text} (the first fit compiles its loops)")
+        bar.say("compiling or loading loops")
         estimator.set_callbacks(FitSteps(bar, text))
