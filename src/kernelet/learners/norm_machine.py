@@ -138,6 +138,8 @@ def learn_norm(
                         norm_penalty(estimator.p, C),
                         regularizer=regularizer,
                         epsilon=tol,
+                        # 1 for labels, as in the paper
+                        first=size,
                         floor=floor,
                         max_iter=1 if hurry else max_iter,
                         on_step=on_step,

@@ -106,7 +106,18 @@ class BernoulliLikelihood(Likelihood):
         self.weights = weights
 
     def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
-        w = start
+        mode, found = self._newton(Phi, alpha, start)
+        if not found and start.any():
+            # far out all rows are told apart with certainty, and the curvature says nothing
+            other, _ = self._newton(Phi, alpha, np.zeros(alpha.size))
+            return other if other.evidence > mode.evidence else mode
+        return mode
+
+    def _newton(
+        self, Phi: FloatArray, alpha: FloatArray, start: FloatArray
+    ) -> tuple[Posterior, bool]:
+        """The mode by damped Newton steps, and whether it was reached."""
+        w, found = start, False
         f = Phi @ w
         value = self._log_likelihood(f) - 0.5 * float(alpha @ (w * w))
         for _ in range(_MAX_NEWTON):
@@ -117,9 +128,10 @@ class BernoulliLikelihood(Likelihood):
             gradient = residual @ Phi - alpha * w
             step = solved(factor, gradient)
             decrement = float(gradient @ step)
-            if decrement <= _MODE_TOL * (1.0 + abs(value)):
+            found = decrement <= _MODE_TOL * (1.0 + abs(value))
+            if found:
                 break
-            moved, df, share = value, Phi @ step, 1.0
+            df, share = Phi @ step, 1.0
             for _ in range(_MAX_HALVINGS):
                 w_new, f_new = w + share * step, f + share * df
                 moved = self._log_likelihood(f_new) - 0.5 * float(alpha @ (w_new * w_new))
@@ -127,11 +139,13 @@ class BernoulliLikelihood(Likelihood):
                     break
                 share *= 0.5
             else:
+                # a step that is too small to be seen in the value: here is the mode
+                found = decrement <= 1e-6 * (1.0 + abs(value))
                 break
             w, f, value = w_new, f_new, moved
         log_det = 2.0 * float(np.log(factor.diagonal()).sum())
         evidence = value + 0.5 * float(np.log(alpha).sum()) - 0.5 * log_det
-        return Posterior(w, factor, curvature, residual, evidence)
+        return Posterior(w, factor, curvature, residual, evidence), found
 
     def _log_likelihood(self, f: FloatArray) -> float:
         # log(1 + exp(f)) - t f without overflow

@@ -75,6 +75,7 @@ def reweight(
     *,
     regularizer: str = "kernel",
     epsilon: float = 1e-4,
+    first: float = 1.0,
     floor: float = 0.0,
     max_iter: int = 100,
     on_step: Callable[[Step], bool | None] | None = None,
@@ -102,6 +103,8 @@ def reweight(
     epsilon : float, default=1e-4
         Coefficients smaller than this share of the largest are dropped, and the sequence ends when
         none moves by more.
+    first : float, default=1.0
+        The size of all coefficients before the first step.
     floor : float, default=0.0
         All coefficients are dropped when none is larger: they change nothing.
     max_iter : int, default=100
@@ -113,7 +116,8 @@ def reweight(
     Reweighted
     """
     m = gram.shape[0]
-    index, alpha, anchor, intercept = np.arange(m), np.ones(m), np.ones(m), 0.0
+    index, alpha, intercept = np.arange(m), np.full(m, first), 0.0
+    anchor = alpha
     path: list[tuple[int, float]] = []
     best: Step | None = None
     converged = interrupted = False
