@@ -213,6 +213,9 @@ def test_scalings() -> None:
     codes, more = scale(np.array([[0, 5], [2, 5]]), np.array([[1, 7]]), {"kind": "one_hot"})
     assert_array_equal(codes, [[1, 0, 0, 1, 0], [0, 0, 1, 1, 0]])
     assert_array_equal(more, [[0, 1, 0, 0, 1]])
+    other = {"kind": "recode", "codes": [[5, 1], [0, -1], [2, 0]]}
+    recoded, _ = scale(np.array([[0, 5], [5, 2]]), np.array([[0, 0]]), other)
+    assert_array_equal(recoded, [[-1, 1], [1, 0]])
 
 
 def test_keel_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

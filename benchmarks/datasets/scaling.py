@@ -48,6 +48,16 @@ def _one_hot(X_train: np.ndarray, X_test: np.ndarray) -> Pair:
     return coded[: len(X_train)], coded[len(X_train) :]
 
 
+def _recode(X_train: np.ndarray, X_test: np.ndarray, codes: list[list[float]]) -> Pair:
+    """Other numbers for the codes of categories: pairs of the old and the new one."""
+    old, new = np.array(sorted(codes)).T
+
+    def recoded(X: np.ndarray) -> np.ndarray:
+        return np.asarray(new[np.searchsorted(old, X)])
+
+    return recoded(X_train), recoded(X_test)
+
+
 def _smooth(X_train: np.ndarray, X_test: np.ndarray, side: int, sd: float) -> Pair:
     """Square images through a Gaussian filter of ``sd`` pixels, each by itself."""
 
@@ -63,5 +73,6 @@ _KINDS: dict[str, Callable[..., Pair]] = {
     "affine": _affine,
     "standard": _standard,
     "one_hot": _one_hot,
+    "recode": _recode,
     "smooth": _smooth,
 }

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 VARIABLE = "KERNELET_DATA"
 
 SPLIT_KINDS = ("official", "realisations", "folds", "subsets", "generated")
-SCALING_KINDS = ("none", "affine", "standard", "one_hot", "smooth")
+SCALING_KINDS = ("none", "affine", "standard", "one_hot", "recode", "smooth")
 SOURCE_KINDS = ("folder", "keel", "sklearn", "openml", "generator")
 
 

@@ -16,9 +16,11 @@ from benchmarks.methods.parameters import mean_distance_gamma
 from kernelet import MinimalKernelSVC
 
 # In units of 1 / (mean squared distance between training rows).
-WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+WIDTHS = (0.05, 0.25, 0.5, 1.0, 2.0, 4.0)
 COSTS = (0.1, 1.0, 10.0, 100.0)
 STEPS = (1.0, 5.0)
+NESTED_WIDTHS = (0.05, 0.25, 0.5, 1.0)
+NESTED_COSTS = (1.0, 10.0, 100.0)
 # Up to so many rows the SVM is fitted as well, to compare with.
 SVM_ROWS = 1000
 # What `benchmarks.minimal_kernel_choice` has chosen, in the files of the data sets.
@@ -27,10 +29,10 @@ INHERITED = tuple(f"mkc_{name}" for name in CHOSEN)
 
 
 def nested(X: np.ndarray, y: np.ndarray, own: dict[str, Any], seed: int) -> MinimalKernelSVC:
-    """Choose width, cost and step by cross-validation on the training rows alone."""
+    """Choose width and cost by cross-validation on the training rows alone."""
     width = mean_distance_gamma(X)
-    grid = {"gamma": [f * width for f in WIDTHS], "C": list(COSTS), "mu": list(STEPS)}
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    grid = {"gamma": [f * width for f in NESTED_WIDTHS], "C": list(NESTED_COSTS)}
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
     model = MinimalKernelSVC(random_state=seed, **own)
     search = GridSearchCV(model, grid, cv=folds, refit=False).fit(X, y)
     return model.set_params(**search.best_params_).fit(X, y)
