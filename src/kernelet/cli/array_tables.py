@@ -87,7 +87,8 @@ def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
         for batch in file.iter_batches(batch_size=length):
             frame = batch.to_pandas()
             columns = {name: _from_series(frame[name]) for name in names}
-            yield Table(source.name, columns, first_row=first_row)
+            share = (first_row - 1 + len(frame)) / file.metadata.num_rows
+            yield Table(source.name, columns, first_row=first_row, share=share)
             first_row += len(frame)
 
 

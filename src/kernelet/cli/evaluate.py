@@ -12,7 +12,7 @@ from kernelet.cli.figures import Confusion, unknown_labels
 from kernelet.cli.labels import codes_of
 from kernelet.cli.models import read_model
 from kernelet.cli.output import Output, add_output_options
-from kernelet.cli.progress import progress_bar
+from kernelet.cli.progress import rows_bar
 from kernelet.cli.reading import table_chunks, target_of
 from kernelet.cli.sources import Source, add_table_options
 from kernelet.cli.unknown import Surprises
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     target = target_of(source, arguments.target, model.target)
     confusion = Confusion.empty(model.classes)
     surprises = Surprises(output)
-    with progress_bar(output, f"predicting {source.name}", None, "rows") as bar:
+    with rows_bar(output, f"predicting {source.name}", source.n_bytes is not None) as done:
         for table in table_chunks(source, model.text_columns, model.number_columns, target):
             if not len(table):
                 continue
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
             with surprises.noted(model, table):
                 rows = model.rows(table.without([target]))
             confusion.add(truth, model.predict(rows))
-            bar.advance(len(table))
+            done(table)
     if not confusion.n_rows:
         raise DataError(f"{source.name} has no rows")
     surprises.tell(confusion.n_rows)

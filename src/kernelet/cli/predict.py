@@ -17,7 +17,7 @@ from kernelet.cli.errors import ModelError, UsageError, no_column
 from kernelet.cli.labels import text_of
 from kernelet.cli.models import Model, read_model
 from kernelet.cli.output import Output, add_output_options, plain
-from kernelet.cli.progress import progress_bar
+from kernelet.cli.progress import rows_bar
 from kernelet.cli.reading import CHUNK_ROWS, split_names, table_chunks
 from kernelet.cli.sources import Source, add_table_options
 from kernelet.cli.table import Table
@@ -80,12 +80,12 @@ def run(arguments: argparse.Namespace) -> None:
     with output_text(arguments.output) as stream:
         as_json = output.as_json and to_stdout
         write: Writer = JsonWriter(stream) if as_json else CsvWriter(stream, arguments.output)
-        with progress_bar(output, f"predicting {source.name}", None, "rows") as bar:
+        with rows_bar(output, f"predicting {source.name}", source.n_bytes is not None) as done:
             for table in chunks(source, model, keep, arguments.chunk):
                 columns = predictions(model, table, keep, arguments, surprises)
                 write.rows(columns)
                 n_rows += len(table)
-                bar.advance(len(table))
+                done(table)
         write.end(n_rows, output)
     surprises.tell(n_rows)
     seconds = time.perf_counter() - start

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from kernelet.cli.output import Output
+from kernelet.cli.table import Table
 
 _LINE_SECONDS = 0.2  # between two prints of the plain line
 
@@ -17,7 +18,7 @@ _LINE_SECONDS = 0.2  # between two prints of the plain line
 class Bar(Protocol):
     """A bar that is moved on."""
 
-    def advance(self, steps: int) -> None:
+    def advance(self, steps: float) -> None:
         """So many more steps are done."""
 
     def say(self, text: str) -> None:
@@ -27,7 +28,7 @@ class Bar(Protocol):
 class SilentBar:
     """Where nobody looks."""
 
-    def advance(self, steps: int) -> None:
+    def advance(self, steps: float) -> None:
         """Nothing to show."""
 
     def say(self, text: str) -> None:
@@ -39,14 +40,14 @@ class LineBar:
 
     def __init__(self, text: str, unit: str) -> None:
         self.doing, self.unit = text, unit
-        self.done, self.printed, self.width = 0, 0.0, 0
+        self.done, self.printed, self.width = 0.0, 0.0, 0
 
-    def advance(self, steps: int) -> None:
+    def advance(self, steps: float) -> None:
         """Count on, and print now and then."""
         self.done += steps
         if time.monotonic() - self.printed > _LINE_SECONDS:
             self.printed = time.monotonic()
-            self._print(f"{self.doing}: {self.done} {self.unit}" if self.unit else self.doing)
+            self._print(f"{self.doing}: {self.done:.0f} {self.unit}" if self.unit else self.doing)
 
     def say(self, text: str) -> None:
         """Another text in front of the count."""
@@ -70,7 +71,7 @@ class RichBar:
     def __init__(self, progress: Any, task: Any) -> None:
         self.progress, self.task = progress, task
 
-    def advance(self, steps: int) -> None:
+    def advance(self, steps: float) -> None:
         """Move the bar."""
         self.progress.advance(self.task, steps)
 
@@ -91,7 +92,7 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
     total : int or None
         Steps in all; None where that cannot be known.
     unit : str
-        What a step is ("rows", "steps"); "" where nothing is counted.
+        What a step is ("rows", "steps", "%"); "" where nothing is counted.
     """
     if output.quiet or not sys.stderr.isatty():
         yield SilentBar()
@@ -106,13 +107,29 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
             yield RichBar(progress, progress.add_task(text, total=total))
 
 
+@contextmanager
+def rows_bar(output: Output, text: str, has_share: bool) -> Iterator[Callable[[Table], None]]:
+    """A bar for the pieces of a table; the function is told of each that is done."""
+    done = share = 0.0
+    with progress_bar(output, text, *((100, "%") if has_share else (None, ""))) as bar:
+
+        def piece_done(table: Table) -> None:
+            nonlocal done, share
+            done += len(table)
+            bar.say(f"{text}: {done:.0f} rows")
+            bar.advance(100 * ((table.share or 0.0) - share))
+            share = table.share or 0.0
+
+        yield piece_done
+
+
 def _rich_progress(unit: str, total: int | None) -> Any:
     from rich import progress
     from rich.console import Console
 
-    count = (
-        "{task.completed:.0f} " + unit + ("" if total is None else " of at most {task.total:.0f}")
-    )
+    count = "{task.completed:.0f} " + unit
+    if total is not None and unit != "%":
+        count += " of at most {task.total:.0f}"
     columns: list[Any] = [
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.errors import DataError, listed, no_column
@@ -27,13 +27,15 @@ class Table:
         The features of a LIBSVM file; ``columns`` then holds its labels alone.
     first_row : int
         Number of the first row in the file, for messages; rows are counted from 1.
+    share : float or None
+        How much of the file has been read with the end of this piece, where that is known.
     """
 
     source: str
     columns: dict[str, NDArray[Any]]
     rows: Any = None
     first_row: int = 1
-    _length: int = field(default=-1)
+    share: float | None = None
 
     def __len__(self) -> int:
         if self.rows is not None:
@@ -86,7 +88,12 @@ class Table:
     def slices(self, length: int) -> Iterator[Table]:
         """The table in pieces of so many rows."""
         for start in range(0, len(self), length):
-            yield replace(self.take(slice(start, start + length)), first_row=self.first_row + start)
+            stop = min(start + length, len(self))
+            yield replace(
+                self.take(slice(start, stop)),
+                first_row=self.first_row + start,
+                share=stop / len(self),
+            )
 
     def require_rows(self) -> None:
         """Refuse a table without rows."""

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.errors import DataError, one_line, quoted
@@ -63,11 +63,12 @@ def text_chunks(
     Columns named in ``numbers`` must hold numbers where the table has them.
     """
     pandas = _pandas()
-    with reading_errors(source, source.format):
+    n_bytes = source.n_bytes
+    with reading_errors(source, source.format), ExitStack() as stack:
         stream: Any = source.binary_stream()
-        if source.path == STDIN and not hasattr(stream, "peek"):
-            stream = io.BufferedReader(stream)
         options = _options(source, _first_line(source, stream))
+        if n_bytes is not None:  # a file of which it can be told how far it is read
+            stream = stack.enter_context(open(source.path, "rb"))
         reader = _read(
             pandas, source, stream, dtype=dict.fromkeys(text, str), chunksize=length, **options
         )
@@ -77,7 +78,8 @@ def text_chunks(
                 if first_row == 1:
                     _check_names(source, frame.columns)
                 columns = {name: _values(frame[name]) for name in frame.columns}
-                table = Table(source.name, columns, first_row=first_row)
+                share = None if n_bytes is None else min(1.0, stream.tell() / max(n_bytes, 1))
+                table = Table(source.name, columns, first_row=first_row, share=share)
                 for name in numbers:
                     if name in columns and columns[name].dtype.kind not in "fiu":
                         columns[name] = as_numbers(table, name)
