@@ -14,7 +14,10 @@ import os
 import sys
 from pathlib import Path
 
-QUICK = ("import_time", "prediction", "hinge_ridge", "squared_hinge", "hinge_lasso")
+QUICK = (
+    *("import_time", "prediction", "hinge_ridge", "squared_hinge", "hinge_lasso"),
+    "linear_programs",
+)
 LONG = ("direct_method", "direct_scaling")
 COLUMNS = ("group", "what", "ratio", "limit", "holds", "milliseconds", "other_milliseconds")
 HEADER = f"{'ratio':>9}  {'limit':8}{'':7} {'ours':>11} {'other':>11}  what"
