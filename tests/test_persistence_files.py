@@ -573,7 +573,8 @@ class TestFuzz:
             if behaviours[-1] == "hang":
                 while True:
                     pass
-            return bytearray(50 * 2**20)
+            assert len(bytearray(50 * 2**20)) > 0
+            return models[0]
 
         behaviours = ["error", "hang", "memory"]
         models = fuzz_model_file.seeds()[:1]
