@@ -3,9 +3,9 @@
     python -m benchmarks.fuzz_model_file --n 100000
 
 Every file must be read within the time limit and within 10 times its size of memory (plus a
-constant), give `ModelFileError` or a model, and a model must answer for a row of zeros. A model with a
-sum or product of kernels may take the size of the file once more for each further kernel: each keeps
-the vectors in a form of its own.
+constant), give `ModelFileError` or a model, and a model must answer for a row of zeros. A model
+with a sum or product of kernels may take the size of the file once more for each further kernel:
+each keeps the vectors in a form of its own.
 """
 
 from __future__ import annotations
