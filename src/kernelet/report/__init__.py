@@ -1,1 +1,1 @@
-"""Pages that show models at work."""
+"""Pages that show models at work, each one file that loads nothing."""

@@ -1,0 +1,137 @@
+"""The full SVM beside small machines on scikit-learn's digits: what each gets wrong and costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+from kernelet.kernels import resolve_kernel
+from kernelet.report.methods import Method, Task, jobs
+from kernelet.selection.cost import microseconds_per_row, model_bytes, vectors_used
+
+C = 10.0
+N_TEST = 600
+SVM = "SVC of scikit-learn"
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the table says of a model.
+
+    Attributes
+    ----------
+    model : str
+        The method, and the size that was asked for.
+    method : str
+    budget : int or None
+        Vectors that were asked for.
+    test_error : float
+        Share of the test rows.
+    vectors, kernel_values_per_row : int
+    microseconds_per_row : float
+        On one thread, in batches.
+    model_bytes : int
+    fit_seconds : float
+    """
+
+    model: str
+    method: str
+    budget: int | None
+    test_error: float
+    vectors: int
+    kernel_values_per_row: int
+    microseconds_per_row: float
+    model_bytes: int
+    fit_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A model and its figures."""
+
+    figures: Measured
+    model: Any
+
+
+def digits_task(seed: int) -> Task:
+    """scikit-learn's digits, pixels in [0, 1], with every class in both parts in proportion."""
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X / 16.0, y, test_size=N_TEST, stratify=y, random_state=seed
+    )
+    kernel = resolve_kernel("rbf", X_train, gamma="scale")
+    svm, seconds = clocked(lambda: SVC(C=C, gamma="scale").fit(X_train, y_train))
+    return Task(X_train, y_train, X_test, y_test, kernel, C, seed, svm, seconds)
+
+
+def compare(
+    task: Task, sizes: Sequence[int], begun: Callable[[str], None] = lambda name: None
+) -> list[Compared]:
+    """The full SVM first, then every method at every size.
+
+    Parameters
+    ----------
+    task : Task
+    sizes : sequence of int
+        Numbers of vectors for the methods that are told.
+    begun : callable
+        Called with the name of each model before it is learned.
+    """
+    compared = [_measured(task, SVM, None, task.svm, task.svm_seconds)]
+    for method, size in jobs(list(sizes)):
+        begun(model_name(method.name, size))
+        model, seconds = clocked(partial(method.learn, task, size))
+        compared.append(_measured(task, method.name, size, model, seconds))
+    return compared
+
+
+def compile_seconds(task: Task) -> float:
+    """Seconds of a first, tiny fit: what comes once and belongs to no model."""
+    few = Task(
+        task.X_train[:100], task.y_train[:100], task.X_test, task.y_test, task.kernel, C, 0, None, 0
+    )
+    first = Method("ReducedSVC", "", further=lambda m: {"init": "kmeans"})
+    return clocked(lambda: first.learn(few, 3))[1]
+
+
+def model_name(method: str, size: int | None) -> str:
+    """As the table has it.
+
+    Examples
+    --------
+    >>> model_name("SparseSVC", 20), model_name("NormSVC", None)
+    ('SparseSVC, 20', 'NormSVC')
+    """
+    return method if size is None else f"{method}, {size}"
+
+
+def _measured(task: Task, method: str, size: int | None, model: Any, seconds: float) -> Compared:
+    n_vectors = int(vectors_used(model))
+    figures = Measured(
+        model_name(method, size),
+        method,
+        size,
+        test_error=float(np.mean(model.predict(task.X_test) != task.y_test)),
+        vectors=n_vectors,
+        kernel_values_per_row=n_vectors,
+        microseconds_per_row=microseconds_per_row(model, task.X_test),
+        model_bytes=int(model_bytes(model)),
+        fit_seconds=seconds,
+    )
+    return Compared(figures, model)
+
+
+def clocked(work: Callable[[], Result]) -> tuple[Result, float]:
+    """The result of `work` and the seconds it took."""
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start

@@ -1,0 +1,193 @@
+"""The demo as one page: texts, figures, code and data in a single file that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.resources
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from kernelet._hooks import hooks
+from kernelet.export.javascript import runtime
+from kernelet.report.comparison import Compared, Measured
+from kernelet.report.digits import digits_document
+
+# In the order in which they are one script; that of the exporter comes first.
+_SCRIPTS = ("common.js", "frontier.js", "vectors.js", "digit.js", "board.js", "main.js")
+HEADINGS = (
+    "model",
+    "test error",
+    "vectors",
+    "kernel values per row",
+    "microseconds per row",
+    "bytes",
+    "fit, seconds",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What the page is made of.
+
+    Attributes
+    ----------
+    compared : list of Compared
+        On the digits, the full SVM first.
+    sizes : sequence of int
+        Numbers of vectors that were asked for.
+    examples : sequence of 64 pixels
+        Test rows to begin with, as whole numbers from 0 to 16.
+    board : dict
+        As `board_document` makes it.
+    facts : dict
+        Of the data: "train_rows", "test_rows", "columns", "kernel", "C".
+    """
+
+    compared: Sequence[Compared]
+    sizes: Sequence[int]
+    examples: Sequence[Sequence[int]]
+    board: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+
+def demo_page(demo: Demo) -> str:
+    """The text of the page.
+
+    Parameters
+    ----------
+    demo : Demo
+
+    Returns
+    -------
+    str
+        A document of HTML. Its content security policy allows its own style and script and
+        nothing else, so that no browser loads anything for it.
+    """
+    style = _asset("page.css")
+    script = "\n".join(["", runtime(), *map(_asset, _SCRIPTS)])
+    svm, best = demo.compared[0].figures, best_small([entry.figures for entry in demo.compared])
+    parts = {
+        "title": escape(f"{best.vectors} vectors do the work of {svm.vectors}"),
+        "lead": escape(_lead(svm, best)),
+        "tiles": "".join(_tiles(svm, best)),
+        "board_rows": str(len(demo.board["points"])),
+        "data": escape(_data_text(demo.facts)),
+        "table": figures_table([entry.figures for entry in demo.compared]),
+        "remarks": "Microseconds are those of one thread, in batches of rows. No fit time includes "
+        "the compilation of the training loops, which comes once.",
+        "version": escape(hooks.version),
+        "style": style,
+        "style_hash": _hash(style),
+        "script": script,
+        "script_hash": _hash(script),
+        "document": embedded_json(page_document(demo)),
+    }
+    # one pass: what is put in is not looked at again
+    return re.sub(r"@@(\w+)@@", lambda found: parts[found.group(1)], _asset("page.html"))
+
+
+def page_document(demo: Demo) -> dict[str, Any]:
+    """The data that the page's code reads."""
+    return {
+        **digits_document(demo.compared, demo.sizes, demo.examples),
+        "test_rows": demo.facts["test_rows"],
+        "board": demo.board,
+    }
+
+
+def embedded_json(value: Any) -> str:
+    r"""JSON that may stand in a script element: nothing in it ends the element or begins another.
+
+    Examples
+    --------
+    >>> embedded_json({"label": "</script><!--"})
+    '{"label":"\\u003c/script\\u003e\\u003c!--"}'
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def best_small(models: Sequence[Measured]) -> Measured:
+    """The small machine to speak of: the fewest vectors within one point of the full SVM's error.
+
+    Where there is none, the one of the least error.
+    """
+    svm, *small = models
+    near = [model for model in small if model.test_error <= svm.test_error + 0.01]
+    if near:
+        return min(near, key=lambda model: (model.vectors, model.test_error))
+    return min(small, key=lambda model: (model.test_error, model.vectors))
+
+
+def figures_table(models: Sequence[Measured]) -> str:
+    """The figures as a table of HTML, which needs no JavaScript."""
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in HEADINGS)
+    rows = "".join(_row(model, place == 0) for place, model in enumerate(models))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _row(model: Measured, is_full: bool) -> str:
+    cells = (
+        f"{100 * model.test_error:.1f} %",
+        f"{model.vectors}",
+        f"{model.kernel_values_per_row}",
+        f"{model.microseconds_per_row:.2f}",
+        f"{model.model_bytes}",
+        f"{model.fit_seconds:.2f}",
+    )
+    kind = ' class="full"' if is_full else ""
+    data = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr{kind}><th scope="row">{escape(model.model)}</th>{data}</tr>'
+
+
+def _lead(svm: Measured, best: Measured) -> str:
+    points = 100 * (best.test_error - svm.test_error)
+    cost = "at the same error" if abs(points) < 0.05 else f"for {points:+.1f} points of error"
+    return (
+        f"On handwritten digits, {best.method} with {best.vectors} vectors reads "
+        f"{svm.vectors / best.vectors:.0f} times fewer kernel values a row than the full support "
+        f"vector machine, {cost}. Everything on this page was trained by one command."
+    )
+
+
+def _tiles(svm: Measured, best: Measured) -> list[str]:
+    def tile(name: str, value: str, before: str) -> str:
+        texts = (escape(name), escape(value), escape(before))
+        return "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>".format(*texts)
+
+    speed = svm.microseconds_per_row / best.microseconds_per_row
+    size = svm.model_bytes / best.model_bytes
+    return [
+        tile("vectors", f"{best.vectors}", f"in place of {svm.vectors}"),
+        tile("faster", f"{speed:.0f} times", f"{best.microseconds_per_row:.2f} µs a row"),
+        tile("smaller", f"{size:.0f} times", f"{best.model_bytes / 1000:.1f} kB"),
+        tile(
+            "test error",
+            f"{100 * best.test_error:.1f} %",
+            f"full SVM: {100 * svm.test_error:.1f} %",
+        ),
+    ]
+
+
+def _data_text(facts: Mapping[str, Any]) -> str:
+    return (
+        f"scikit-learn's digits: {facts['train_rows']} rows to train, {facts['test_rows']} to "
+        f"test, {facts['columns']} pixels, 10 classes. Kernel: {facts['kernel']}; C = "
+        f"{facts['C']:g}."
+    )
+
+
+def _asset(name: str) -> str:
+    folder = importlib.resources.files("kernelet.report").joinpath("assets")
+    return folder.joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
