@@ -39,9 +39,10 @@ from sklearn.svm import SVC
 
 from kernelet import BudgetSearchCV, KernelFisherDiscriminant, ReducedSVC, SparseSVC
 from kernelet.datasets import make_ripley
+from kernelet.learners.progress import HAS_CALLBACKS
 from kernelet.selection.rules import Target, chosen_index, within_limits
 from selection_checks import SEARCHES
-from test_estimators import entries, sections
+from test_estimators import Recorder, entries, sections
 
 X, y = make_ripley(120, random_state=0)
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -203,7 +204,10 @@ class TestRules:
             chosen_index(table([0.7, 0.84, 0.9], [0.3, 0.1, 0.05]), "one_standard_error", ALL, None)
             == 2
         )
-        assert chosen_index(table([0.9, 0.9, 0.9], [0, 0, 0]), "one_standard_error", ALL, None) == 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            same = table([0.9, 0.9, 0.9], [0, 0, 0])
+            assert chosen_index(same, "one_standard_error", ALL, None) == 0
 
     def test_best_takes_the_first_of_equals(self):
         assert chosen_index(table([0.7, 0.9, 0.9], [1, 1, 1]), "best", ALL, None) == 1
@@ -375,6 +379,23 @@ class TestMetadata:
         for key in ("split0_test_score", "mean_test_score", "mean_n_vectors"):
             assert_allclose(weighted.cv_results_[key], repeated.cv_results_[key])
         assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-7)
+
+    def test_the_reference_has_the_same_weights(self):
+        weights = np.random.default_rng(0).uniform(0.0, 5.0, 120)
+        search = BudgetSearchCV(reduced(), (2,), cv=3, reference=SVC(C=0.05))
+        search.fit(X, y, sample_weight=weights)
+        scores = [
+            SVC(C=0.05)
+            .fit(X[train], y[train], weights[train])
+            .score(X[test], y[test], weights[test])
+            for train, test in StratifiedKFold(3).split(X, y)
+        ]
+        assert_allclose(search.reference_score_, np.mean(scores))
+        unweighted = [
+            SVC(C=0.05).fit(X[train], y[train]).score(X[test], y[test], weights[test])
+            for train, test in StratifiedKFold(3).split(X, y)
+        ]
+        assert np.mean(unweighted) != pytest.approx(np.mean(scores))
 
     def test_groups_go_to_the_splitter(self):
         groups = np.repeat(np.arange(6), 20)
@@ -609,6 +630,27 @@ class TestAsAnEstimator:
         for key in ("mean_test_score", "std_test_score", "mean_n_vectors"):
             assert_array_equal(again.cv_results_[key], search.cv_results_[key])
         assert again.machine_ == search.machine_
+
+    def test_callbacks(self):
+        class Stopping(Recorder):
+            def on_fit_task_end(self, estimator, context):
+                super().on_fit_task_end(estimator, context)
+                return self.events.count("end fold") == 2
+
+        for recorder, n_folds in ((Recorder(), 4), (Stopping(), 2)):
+            search = BudgetSearchCV(reduced(), (2, 4), cv=4)
+            assert hasattr(search, "set_callbacks") == HAS_CALLBACKS
+            if HAS_CALLBACKS:
+                search.set_callbacks(recorder)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                search.fit(X, y)
+            n_used = n_folds if HAS_CALLBACKS else 4
+            assert search.n_splits_ == n_used
+            assert [warning.category for warning in told] == [ConvergenceWarning] * (n_used < 4)
+            tasks = ["begin fold", "end fold"] * n_folds + ["begin refit", "end refit"]
+            wanted = ["setup", "begin fit", *tasks, "end fit", "teardown"]
+            assert recorder.events == (wanted if HAS_CALLBACKS else [])
 
     def test_verbose(self, capsys):
         BudgetSearchCV(reduced(), (2, 4), cv=2, verbose=2).fit(X, y)

@@ -64,7 +64,7 @@ def check_failures(folds: Sequence[Fold]) -> None:
     warnings.warn(
         f"{told}, and count as error_score. The first failed with:\n{first.traceback}",
         FitFailedWarning,
-        stacklevel=3,
+        stacklevel=5,
     )
 
 

@@ -79,7 +79,7 @@ def route(
                 f"{scorer!r} takes no sample_weight: the models are fitted with weights and "
                 "scored without.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
     return result
 

@@ -116,7 +116,7 @@ def chosen_index(
             f"no budget comes within one standard error of the reference's score "
             f"{goal.score:.4g}; the best, {means[best]:.4g}, is taken. Add larger budgets.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
         return best
     return int(np.argmax(enough))

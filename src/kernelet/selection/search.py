@@ -24,7 +24,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernelet.learners.options import positive
+from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.selection.budgets import budget_parameter, distinct_budgets
+from kernelet.selection.callbacks import Tell, telling
 from kernelet.selection.delegation import ChosenModel
 from kernelet.selection.folds import Fold, Task, run_fold
 from kernelet.selection.results import check_failures, finished, reference_results, tabulate
@@ -37,7 +39,7 @@ _AS_THEY_COME = (
 )
 
 
-class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
+class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     r"""The smallest number of vectors with which a machine is good enough, by cross-validation.
 
     Every fold fits all budgets :math:`m_1 < m_2 < \dots`, each started from the one before where
@@ -163,6 +165,7 @@ class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
         self.verbose = verbose
         self.error_score = error_score
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -212,11 +215,25 @@ class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
         )
         splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
         splits = list(splitter.split(X, y, **routed.split))
-        folds = self._run(task, X, y, splits)
-        n_budgets = len(folds[0].outcomes)
+        with telling(self, len(splits) + bool(self.refit), X=X, y=y) as tell:
+            folds = self._run(task, X, y, splits, tell)
+            self._choose(task, folds, limits)
+            self.scorer_ = scorer
+            self.__dict__.pop("best_estimator_", None)
+            if self.refit:
+                start = time.perf_counter()
+                model = clone(estimator).set_params(**self.best_params_)
+                rows = (X,) if y is None else (X, y)
+                self.best_estimator_ = model.fit(*rows, **routed.fit)
+                self.refit_time_ = time.perf_counter() - start
+                tell("refit")
+        return self
+
+    def _choose(self, task: Task, folds: list[Fold], limits: dict[str, float]) -> None:
+        """Tabulate the folds, and take a budget."""
         check_failures(folds)
-        parameter = budget_parameter(estimator)
-        results = tabulate(folds, task.budgets[:n_budgets], parameter)
+        budgets = task.budgets[: len(folds[0].outcomes)]
+        results = tabulate(folds, budgets, budget_parameter(task.estimator))
         has_reference = all(fold.reference is not None for fold in folds)
         self.reference_results_ = reference_results(folds) if has_reference else None
         target = self._target()
@@ -224,22 +241,13 @@ class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
         eligible = within_limits(results, limits)
         self.best_index_ = chosen_index(results, self.rule, eligible, target)
         self.cv_results_ = results
-        self.budgets_ = budgets[:n_budgets]
+        self.budgets_ = np.array(budgets)
         self.n_splits_ = len(folds)
-        self.scorer_ = scorer
         self.best_params_ = results["params"][self.best_index_]
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
-        self.__dict__.pop("best_estimator_", None)
-        if self.refit:
-            start = time.perf_counter()
-            model = clone(estimator).set_params(**self.best_params_)
-            rows = (X,) if y is None else (X, y)
-            self.best_estimator_ = model.fit(*rows, **routed.fit)
-            self.refit_time_ = time.perf_counter() - start
-        return self
 
-    def _run(self, task: Task, X: Any, y: Any, splits: list[Any]) -> list[Fold]:
-        """The folds that are finished; all, but for Ctrl-C."""
+    def _run(self, task: Task, X: Any, y: Any, splits: list[Any], tell: Tell) -> list[Fold]:
+        """The folds that are finished; all, but for Ctrl-C and callbacks that want the end."""
         folds: list[Fold] = []
         try:
             for fold in self._folds(task, X, y, splits):
@@ -249,9 +257,11 @@ class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
                 if self.verbose > 0:
                     scores = " ".join(f"{outcome.score:.4f}" for outcome in fold.outcomes)
                     print(f"fold {len(folds)} of {len(splits)}: {scores}", file=sys.stderr)
+                if tell("fold"):
+                    break
         except KeyboardInterrupt:
             folds.append(Fold(interrupted=True))
-        if not any(fold.interrupted for fold in folds):
+        if len(folds) == len(splits) and not folds[-1].interrupted:
             return folds
         kept = finished(folds, len(task.budgets), task.reference is not None)
         if not kept:
@@ -260,7 +270,7 @@ class BudgetSearchCV(MetaEstimatorMixin, ChosenModel):
             f"BudgetSearchCV was interrupted: {len(kept)} of {len(splits)} folds are used, with "
             f"{len(kept[0].outcomes)} of {len(task.budgets)} budgets.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return kept
 

@@ -1,0 +1,44 @@
+"""Telling scikit-learn's callbacks how a search goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kernelet.learners.progress import HAS_CALLBACKS
+
+Tell = Callable[[str], bool]
+
+
+@contextmanager
+def telling(search: Any, n_tasks: int, **rows: Any) -> Iterator[Tell]:
+    """A function to be called with "fold" or "refit" when one is done.
+
+    It drives the callbacks registered with ``set_callbacks`` (scikit-learn 1.9 and newer), one
+    subtask each, and returns whether one of them wants the end.
+
+    Parameters
+    ----------
+    search : estimator
+    n_tasks : int
+        Folds and refit together.
+    **rows : dict
+        X and y, which callbacks may look at.
+    """
+    if not HAS_CALLBACKS:
+        yield lambda name: False
+        return
+    context = search._init_callback_context(max_subtasks=n_tasks)
+    context.call_on_fit_task_begin(estimator=search, **rows)
+
+    def tell(name: str) -> bool:
+        task = context.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=search, **rows)
+        wants_end: bool = task.call_on_fit_task_end(estimator=search, **rows)
+        return wants_end
+
+    try:
+        yield tell
+    finally:
+        context.call_on_fit_task_end(estimator=search, **rows)
