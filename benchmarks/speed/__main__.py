@@ -1,8 +1,8 @@
 """All speed figures: ratios measured in one run, beside the limit that each must keep.
 
 `python -m benchmarks.speed [NAME ...] [--csv FILE]`; without names, everything but the long ones
-(`direct_method`, `direct_scaling`), which are named to be run. The exit code says whether all
-limits hold.
+(`direct_method`, `direct_scaling`, `norm_svc`), which are named to be run. The exit code says
+whether all limits hold.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ QUICK = (
     *("import_time", "prediction", "hinge_ridge", "squared_hinge", "hinge_lasso"),
     "linear_programs",
 )
-LONG = ("direct_method", "direct_scaling")
+LONG = ("direct_method", "direct_scaling", "norm_svc", "minimal_kernel_stream", "subspace_lp")
 COLUMNS = ("group", "what", "ratio", "limit", "holds", "milliseconds", "other_milliseconds")
 HEADER = f"{'ratio':>9}  {'limit':8}{'':7} {'ours':>11} {'other':>11}  what"
 
