@@ -33,7 +33,7 @@ def width_of(X: np.ndarray, y: np.ndarray, seed: int, n_folds: int = 5) -> float
 def fit(
     X: np.ndarray, y: np.ndarray, parameters: Parameters, seed: int
 ) -> RelevanceVectorClassifier:
-    gamma = parameters.get("gamma", parameters.get("rvm_gamma"))
+    gamma = parameters.get("rvm_gamma", parameters.get("gamma"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if gamma is None or parameters.get("selection"):
@@ -56,15 +56,15 @@ def figures(fitted: RelevanceVectorClassifier) -> Figures:
 
 @dataclass(frozen=True)
 class RelevanceMethod(Classifier):
-    """Adds the number of vectors in per cent of the SVM's, where C and gamma of that are known."""
+    """Adds the number of vectors in per cent of the SVM's, where the width is chosen anew."""
 
     def measure(self, split: Split, parameters: Parameters, seed: int) -> Figures:
         measured = super().measure(split, parameters, seed)
-        if {"svc_C", "svc_gamma"} <= set(parameters):
+        if parameters.get("selection"):
             n_support = 0
             classes = np.unique(split.y_train)
             for label in classes if len(classes) > 2 else classes[1:]:
-                svm = SVC(C=parameters["svc_C"], gamma=parameters["svc_gamma"])
+                svm = SVC(C=parameters["C"], gamma=parameters["gamma"])
                 n_support += len(svm.fit(split.X_train, split.y_train == label).support_)
             measured["vectors_percent"] = 100.0 * measured["n_vectors"] / n_support
         return measured
@@ -77,6 +77,6 @@ METHOD = RelevanceMethod(
     fit,
     size,
     figures,
-    inherits=("rvm_gamma",),
+    inherits=("C", "gamma", "rvm_gamma"),
     max_rows=8000,
 )
