@@ -16,6 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
+from kernelet import load
 from kernelet.datasets import checkerboard_grid, make_banana, make_checkerboard
 from kernelet.kernels import Gaussian
 from kernelet.learners import MinimalKernelSVC
@@ -356,6 +357,13 @@ class TestStream:
             m.partial_fit(X, y + 1)
         with pytest.raises(ValueError, match="as in the first call"):
             m.partial_fit(X, y, classes=[0, 1, 2])
+
+    def test_a_model_from_a_file_has_no_rows_to_go_on_from(self, tmp_path):
+        model().fit(X, y).save(tmp_path / "model.kernelet")
+        loaded = load(tmp_path / "model.kernelet")
+        assert_allclose(loaded.decision_function(X), model().fit(X, y).decision_function(X))
+        with pytest.raises(ValueError, match="pickle"):
+            loaded.partial_fit(X, y)
 
     def test_chances_add_up_and_none_is_above_one(self):
         score = np.array([100.0, 5.0, 1.0, 1.0, 1.0, 0.5])

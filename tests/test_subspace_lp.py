@@ -15,6 +15,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
+from kernelet import load
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from kernelet.learners import KernelSubspace, SubspaceLPSVC, compress
@@ -342,6 +343,14 @@ class TestEstimator:
         monkeypatch.setattr(module, "learn_subspace_lp", rough)
         with pytest.warns(ConvergenceWarning, match="relative gap of"):
             model().fit(X, y)
+
+    def test_files(self, tmp_path):
+        for fitted in (model().fit(X, y), KernelSubspace(5, random_state=0).fit(X)):
+            fitted.save(tmp_path / "model.kernelet")
+            loaded = load(tmp_path / "model.kernelet")
+            assert loaded.machine_ == fitted.machine_
+            assert_array_equal(loaded.eigenvalues_, fitted.eigenvalues_)
+            assert loaded.n_components_ == fitted.n_components_
 
     def test_stages_are_told(self, capsys):
         m = model(verbose=1).fit(X, y)

@@ -266,6 +266,11 @@ class MinimalKernelSVC(KernelClassifier):
         """The batch beside the rows that are kept, canonical."""
         kept = Kept(X, codes, weights, np.zeros(codes.size, dtype=bool))
         if not is_first:
+            if not hasattr(self, "_kept"):
+                raise ValueError(
+                    "model files do not hold the rows that partial_fit goes on from; fit the "
+                    "model again, or keep it in a pickle."
+                )
             kept = self._kept.with_batch(X, codes, weights)
         rows = canonical_rows(kept.X, kept.codes, kept.weights)
         is_vector = np.zeros(rows.costs.size, dtype=bool)
