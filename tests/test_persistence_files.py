@@ -411,6 +411,32 @@ class TestValues:
         assert found.dtype == labels.dtype
         assert found.tolist() == labels.tolist()
 
+    @pytest.mark.parametrize(
+        "value",
+        [
+            np.eye(2, dtype=dtype)
+            for dtype in (np.int8, np.int32, np.uint16, np.float16, np.float32, bool, ">f8")
+        ]
+        + [np.array(["a", "bc"]), np.zeros((0, 3)), np.array(2.5)],
+        ids=str,
+    )
+    def test_arrays(self, value):
+        record = Record("test")
+        coded = json.loads(json.dumps(encode_value(value, "x", record.arrays)))
+        found = decode_value(coded, record)
+        assert found.dtype.kind == value.dtype.kind or value.dtype.kind == "u"
+        assert found.shape == value.shape
+        assert_array_equal(found, value)
+
+    @pytest.mark.parametrize(
+        "value",
+        [np.array([["a"]]), np.array([2**63], dtype=np.uint64), print, np.array([1j])],
+        ids=str,
+    )
+    def test_what_files_cannot_hold(self, value):
+        with pytest.raises((TypeError, ValueError)):
+            encode_value(value, "x", {})
+
     def test_deep_values_are_refused(self):
         value = 1
         for _ in range(50):

@@ -86,10 +86,13 @@ def encode_value(value: object, name: str, arrays: dict[str, Array]) -> Any:
             for i, (key, item) in enumerate(value.items())
         ]
         return {"dict": pairs}
-    if isinstance(value, np.ndarray):
-        if value.dtype in (np.float32, np.float64, np.int64, np.bool_):
-            arrays[name] = value
-            return {"array": name}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        # files hold these four types, the numbers of all others fit into one of them
+        kept = (np.float32, np.float64, np.int64, np.bool_)
+        wide = np.float64 if value.dtype.kind == "f" else np.int64
+        arrays[name] = value if value.dtype in kept else value.astype(wide, casting="safe")
+        return {"array": name}
+    if isinstance(value, np.ndarray) and value.ndim == 1:
         return {"labels": encode_labels(value)}
     raise TypeError(f"a model file cannot hold {type(value).__name__} objects")
 
