@@ -17,23 +17,27 @@ PYTHON_OLDEST ?= $(shell for p in python3.11 python3.12 python3 python; do \
 	then echo "$$p"; break; fi; done)
 
 PIP := -m pip --disable-pip-version-check install --quiet --quiet
-SOURCES := $(shell find src -name '*.py')
+SOURCES := $(shell find src -type f ! -name '*.pyc' ! -name '*.nb?')
 # A process per core, and so one thread of BLAS in each.
 PYTEST := -m pytest --numprocesses auto --dist worksteal
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format test-oldest test-newest speed clean
+.PHONY: help demo test test-browser lint format test-oldest test-newest speed clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
 
-demo: $(VENV)/.demo  ## train an SVM and small machines on digits, and compare them
+demo: $(VENV)/.demo  ## train an SVM and small machines on digits, compare them, make demo.html
 	@$(VENV)/bin/python -m kernelet demo $(ARGS)
 
 test: $(VENV)/.test  ## run the tests (ARGS="-k name" for some of them)
 	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) $(ARGS)
+
+# Needs node and a Chromium with its driver; on Debian: apt install nodejs chromium chromium-driver
+test-browser: $(VENV)/.browser  ## run the page of the demo in a browser, and exported JavaScript
+	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
 
 lint: $(VENV)/.lint  ## check format, style, types and the layers
 	@$(VENV)/bin/python -m ruff format --check .
@@ -81,9 +85,10 @@ $(VENV_OLDEST)/bin/python:
 # $(VENV)/.NAME: what the target NAME needs is installed
 $(VENV)/.demo: extras = cli
 $(VENV)/.test: extras = test
+$(VENV)/.browser: extras = browser
 $(VENV)/.lint: extras = lint
 $(VENV)/.bench: extras = bench
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	@echo "installing kernelet[$(extras)] into $(VENV)"
 	@$(VENV)/bin/python $(PIP) --editable '.[$(extras)]'
 	@touch $@

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.cost import kernel_text
-from kernelet.cli.errors import CommandError
+from kernelet.cli.errors import UsageError
 from kernelet.cli.output import Output, add_output_options, percent
 from kernelet.cli.progress import Bar, progress_bar
 from kernelet.cli.writing import check_output, replaced_file
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Train, measure, print, write the page."""
     output = Output.from_arguments(arguments)
     if not 0 <= arguments.seed <= LARGEST_SEED:
-        raise CommandError(f"--seed must lie between 0 and {LARGEST_SEED}")
+        raise UsageError(f"--seed must lie between 0 and {LARGEST_SEED}")
     check_output(arguments.output)
     from kernelet.report.comparison import compile_seconds, digits_task
 
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     facts = task_facts(task)
     n = facts["train_rows"]
     if not all(1 <= m <= n for m in arguments.vectors):
-        raise CommandError(f"--vectors must lie between 1 and the {n} training rows")
+        raise UsageError(f"--vectors must lie between 1 and the {n} training rows")
     asked = list(dict.fromkeys(arguments.vectors))
     sizes = sorted({*asked, *FRONTIER}) if arguments.output else asked
     seconds = compile_seconds(task)

@@ -151,7 +151,7 @@ def _lead(svm: Measured, best: Measured) -> str:
     points = 100 * (best.test_error - svm.test_error)
     cost = "at the same error" if abs(points) < 0.05 else f"for {points:+.1f} points of error"
     return (
-        f"On handwritten digits, {best.method} with {best.vectors} vectors reads "
+        f"On handwritten digits, {best.method} with {best.vectors} vectors needs "
         f"{svm.vectors / best.vectors:.0f} times fewer kernel values a row than the full support "
         f"vector machine, {cost}. Everything on this page was trained by one command."
     )

@@ -29,7 +29,7 @@ function drawBoard() {
   const slider = byId("board-size");
   const fields = new Map();
   const small = methods.findIndex((method) => method.machines.length > 1);
-  const state = { method: small < 0 ? 0 : small, size: 1, timer: null };
+  const state = { method: small < 0 ? 0 : small, size: 3, timer: null };
   const chosen = () => methods[state.method].machines[state.size];
   const svm = methods[0].machines[0];
 

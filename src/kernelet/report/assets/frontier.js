@@ -30,7 +30,7 @@ function ticksOf([low, high], log, room) {
 
 function scaleOf(values, log, from, to) {
   let [low, high] = [Math.min(...values), Math.max(...values)];
-  if (log) [low, high] = [low / 1.25, high * 1.25];
+  if (log) [low, high] = [low / 1.4, high * 1.25];
   else [low, high] = [0, high * 1.06];
   const at = log ? Math.log : (value) => value;
   const place = (value) => from + ((to - from) * (at(value) - at(low))) / (at(high) - at(low));
@@ -117,7 +117,7 @@ function drawFrontier() {
     const text = `full SVM: ${asText.test_error(svm.test_error)} with ${svm.vectors} vectors`;
     root.append(
       svg("g", { class: "series", "data-method": svm.method }, point(svm, x.place(svm[state.quantity]), level, MARKS[0], "var(--text)", false)),
-      svg("text", { class: "reference-label", x: edge.left + 10, y: level - 9 }, text),
+      svg("text", { class: "reference-label", x: edge.left + 10, y: level + 19 }, text),
     );
     root.querySelector(".point")?.setAttribute("tabindex", "0");
     container.replaceChildren(root);

@@ -62,6 +62,8 @@ function drawVectors() {
       for (const kind of ["focus", "pointerenter", "click"]) button.addEventListener(kind, choose);
       return button;
     });
+    gallery.classList.toggle("few", pictures.length <= 24);
+    gallery.classList.toggle("some", pictures.length > 24 && pictures.length <= 60);
     gallery.replaceChildren(...buttons);
     showDetail(entry, pictures);
   }

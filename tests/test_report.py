@@ -1,0 +1,209 @@
+"""The demo's page: what it holds, that nothing gets out of its place, that it loads nothing."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import kernelet
+from kernelet.export.model import exported_model
+from kernelet.report import board, comparison, methods, page
+from kernelet.report.comparison import Compared, compare
+from kernelet.report.digits import class_weights, pictures
+from kernelet.report.methods import Task
+
+
+@pytest.fixture(scope="module")
+def task():
+    """A sixth of the demo."""
+    whole = comparison.digits_task(0)
+    X, y = whole.X_train[:200], whole.y_train[:200]
+    svm = SVC(C=10.0, gamma="scale").fit(X, y)
+    test = slice(0, 150)
+    return replace(
+        whole, X_train=X, y_train=y, X_test=whole.X_test[test], y_test=whole.y_test[test], svm=svm
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(task):
+    begun = []
+    compared = compare(task, [4], begun.append)
+    assert begun == [entry.figures.model for entry in compared[1:]]
+    small_board = board.board_task(0, 100)
+    facts = {"train_rows": 200, "test_rows": 150, "columns": 64, "kernel": "rbf", "C": 10.0}
+    examples = np.round(16 * task.X_test[:3]).astype(int).tolist()
+    document = board.board_document(small_board, (3, 6))
+    return page.Demo(compared, [4], examples, document, facts)
+
+
+class Elements(HTMLParser):
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.starts, self.open, self.data = [], [], {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.starts.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "input", "br"):
+            self.open.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        tag, attributes = self.open[-1] if self.open else ("", {})
+        key = attributes.get("id") or attributes.get("type") or tag
+        self.data[key] = self.data.get(key, "") + data
+
+
+@pytest.fixture(scope="module")
+def elements(demo):
+    return Elements(page.demo_page(demo))
+
+
+def test_every_method_that_exists_is_there(demo):
+    names = [method.name for method in methods.methods()]
+    assert {"SparseSVC", "ReducedSVC", "compress", "KernelFisherClassifier"} <= set(names)
+    assert [entry.figures.method for entry in demo.compared] == [comparison.SVM, *names]
+    assert [entry["name"] for entry in demo.board["methods"]] == [comparison.SVM, *names]
+    for method, entry in zip(methods.methods(), demo.compared[1:], strict=True):
+        if method.has_budget:
+            assert entry.figures.vectors == entry.figures.budget == 4
+        else:
+            assert entry.figures.budget is None
+
+
+def test_methods_of_other_versions_are_left_out(monkeypatch):
+    unknown = methods.Method("NoSuchSVC", "of tomorrow")
+    monkeypatch.setattr(methods, "_ALL", (unknown, *methods._ALL[:1]))
+    assert [method.name for method in methods.methods()] == ["SparseSVC"]
+    assert [size for _, size in methods.jobs([2, 3])] == [2, 3]
+
+
+def test_figures_are_those_of_the_model(demo, task):
+    entry = demo.compared[1]
+    wrong = [
+        label != truth
+        for label, truth in zip(entry.model.predict(task.X_test), task.y_test, strict=True)
+    ]
+    assert entry.figures.test_error == pytest.approx(sum(wrong) / len(wrong))
+    assert entry.figures.model_bytes == 8 * (4 * (64 + 10) + 10)
+
+
+def test_page_is_well_formed(elements):
+    assert not elements.open
+    ids = [attributes["id"] for _, attributes in elements.starts if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in elements.starts:
+        assert attributes.get("aria-labelledby", ids[0]) in ids
+        assert attributes.get("for", ids[0]) in ids
+        assert not any(name.startswith("on") or name == "style" for name in attributes), tag
+
+
+def test_code_finds_its_elements(elements):
+    ids = {attributes["id"] for _, attributes in elements.starts if "id" in attributes}
+    wanted = re.findall(r'(?:byId|getElementById)\("([^"]+)"\)', elements.data["module"])
+    assert len(set(wanted)) > 20
+    assert set(wanted) <= ids
+
+
+def test_page_loads_nothing(elements):
+    for tag, attributes in elements.starts:
+        assert tag not in ("iframe", "object", "embed", "base", "img")
+        assert "src" not in attributes and "srcset" not in attributes
+        assert attributes.get("href", "#").startswith(("#", "data:"))
+    code, style = elements.data["module"], elements.data["style"]
+    assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|import|eval|Function)\s*\(", code)
+    assert "innerHTML" not in code
+    assert "url(" not in style and "@import" not in style
+    addresses = set(re.findall(r"https?://[^\s\"'`]+", code + style))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, never asked for
+
+
+def test_policy_allows_what_is_there_and_nothing_else(elements):
+    (policy,) = (a["content"] for t, a in elements.starts if "http-equiv" in a and t == "meta")
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for kind, text in (("style", elements.data["style"]), ("script", elements.data["module"])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+def test_data_of_the_page(elements, demo):
+    document = json.loads(elements.data["data"])
+    assert document == json.loads(json.dumps(page.page_document(demo)))
+    first = document["models"][1]
+    assert first["model"] == "SparseSVC, 4"
+    assert len(base64.b64decode(first["pictures"]["bytes"])) == 4 * 64
+    assert np.shape(first["weights"]) == (4, 10)
+    assert document["writer"]["model"]["nVectors"] == 4
+    for entry in document["board"]["methods"]:
+        for machine in entry["machines"]:
+            assert machine["model"]["nFeatures"] == 2
+            assert machine["budget"] in (None, 3, 6)
+
+
+def test_nothing_gets_out_of_its_place(demo):
+    evil = "</script><script>alert(1)</script><b>&'\"@@table@@"
+    first = demo.compared[1]
+    figures = replace(first.figures, model=evil, method=evil, vectors=1, test_error=0.0)
+    compared = [demo.compared[0], Compared(figures, first.model)]
+    text = page.demo_page(replace(demo, compared=compared, facts={**demo.facts, "kernel": evil}))
+    harmless = Elements(text)
+    assert [tag for tag, _ in harmless.starts].count("script") == 2
+    assert "b" not in [tag for tag, _ in harmless.starts]
+    assert json.loads(harmless.data["data"])["models"][1]["model"] == evil
+    assert text.count("<table>") == 1
+
+
+def test_numbers_that_json_does_not_know_are_refused():
+    with pytest.raises(ValueError):
+        page.embedded_json({"error": float("nan")})
+
+
+def test_the_machine_to_speak_of(demo):
+    template = demo.compared[0].figures
+
+    def named(vectors, error):
+        return replace(template, vectors=vectors, test_error=error)
+
+    svm = named(500, 0.01)
+    assert page.best_small([svm, named(50, 0.01), named(20, 0.019), named(10, 0.04)]).vectors == 20
+    assert page.best_small([svm, named(50, 0.05), named(10, 0.09)]).vectors == 50
+
+
+def test_pictures_keep_their_range():
+    vectors = np.array([[-0.5, 0.0], [1.5, 1.0]])
+    made = pictures(vectors)
+    levels = np.frombuffer(base64.b64decode(made["bytes"]), dtype=np.uint8)
+    assert (made["low"], made["high"]) == (-0.5, 1.5)
+    np.testing.assert_allclose(made["low"] + levels / 255 * 2.0, vectors.ravel(), atol=0.004)
+
+
+def test_weights_of_the_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 3
+    model = SVC().fit(X, y)
+    exported = exported_model(model)
+    beta = np.asarray(exported.machine.coefficients)
+    expected = np.stack(
+        [beta[:, 0] + beta[:, 1], beta[:, 2] - beta[:, 0], -beta[:, 1] - beta[:, 2]], axis=1
+    )
+    np.testing.assert_allclose(class_weights(exported), expected)
+    two = exported_model(kernelet.ReducedSVC(3, random_state=0).fit(X, y > 0))
+    beta = np.asarray(two.machine.coefficients)
+    np.testing.assert_array_equal(class_weights(two), np.hstack([-beta, beta]))
+
+
+def test_board_is_the_checkerboard():
+    task = board.board_task(0, 50)
+    assert isinstance(task, Task)
+    assert task.X_train.shape == (50, 2) and len(task.X_test) == 99**2
