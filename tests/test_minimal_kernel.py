@@ -21,7 +21,7 @@ from kernelet.datasets import checkerboard_grid, make_banana, make_checkerboard
 from kernelet.kernels import Gaussian
 from kernelet.learners import MinimalKernelSVC
 from kernelet.learners.minimal_kernel_problem import PoundLoss, SuccessiveLinearisation
-from kernelet.learners.minimal_kernel_rows import inclusion, n_candidates_of
+from kernelet.learners.minimal_kernel_rows import Kept, inclusion, n_candidates_of, retire
 from kernelet.learners.progress import HAS_CALLBACKS
 from kernelet.solvers import hinge_lasso
 
@@ -364,6 +364,29 @@ class TestStream:
         assert_allclose(loaded.decision_function(X), model().fit(X, y).decision_function(X))
         with pytest.raises(ValueError, match="pickle"):
             loaded.partial_fit(X, y)
+
+    def test_what_is_kept_stands_for_all(self):
+        rng = np.random.default_rng(0)
+        n = 300
+        rows = Kept(
+            rng.normal(size=(n, 2)), np.arange(n) % 2, rng.uniform(0.5, 1.5, n), np.arange(n) < 5
+        )
+        margins, costs = rng.uniform(-1.0, 3.0, (n, 1)), np.ones((n, 1))
+        multipliers = np.where(margins < 1.0, costs, 0.0)
+        drawn = [
+            retire(rows, multipliers, costs, margins, 100, np.random.RandomState(seed))
+            for seed in range(200)
+        ]
+        assert {kept.codes.size for kept in drawn} == {100}
+        assert all(kept.is_vector.sum() == 5 for kept in drawn)
+        total = np.mean([kept.weights.sum() for kept in drawn])
+        assert_allclose(total, rows.weights.sum(), rtol=0.02)
+        moment = np.mean([kept.weights @ kept.X for kept in drawn], axis=0)
+        assert_allclose(moment, rows.weights @ rows.X, atol=6.0)
+        # and no more than four times as many rows as there are
+        heavy = Kept(rows.X, rows.codes, 1e3 * rows.weights, rows.is_vector)
+        kept = retire(heavy, multipliers, costs, margins, 100, np.random.RandomState(0))
+        assert_allclose(kept.weights.sum(), 400.0)
 
     def test_chances_add_up_and_none_is_above_one(self):
         score = np.array([100.0, 5.0, 1.0, 1.0, 1.0, 0.5])
