@@ -94,7 +94,7 @@ def lower_bounds() -> dict[str, str]:
     """Distribution -> version after `>=`, over the dependencies that users install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["cli"], *extras["plot"]]
+    wanted = [*project["dependencies"], *extras["cli"], *extras["onnx"], *extras["plot"]]
     pairs = (re.fullmatch(r"([\w.-]+)>=([\d.]+)(;.*)?", entry) for entry in wanted)
     return {pair[1]: pair[2] for pair in pairs if pair}
 

@@ -1,0 +1,193 @@
+"""Models as ONNX, in standard operators, so that every runtime evaluates them."""
+
+from __future__ import annotations
+
+import os
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernelet._hooks import hooks
+from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.onnx_graph import OPSET, Graph, machine_values
+from kernelet.machine import SigmoidCalibration, TemperatureCalibration
+from kernelet.persistence.atomic import write_atomically
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+DTYPES = ("float32", "float64")
+
+
+def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> None:
+    """Write a model as ONNX.
+
+    The graph takes ``X`` with any number of rows. It gives ``label`` and ``scores`` (the decision
+    function) for classifiers, with ``probabilities`` where they are calibrated, and ``variable``
+    for regressors, transformers and machines. Operators are ONNX's own, of opset 17.
+
+    Parameters
+    ----------
+    model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
+SVR, NuSVR, OneClassSVM or KernelRidge
+    path : path-like
+        By custom it ends in ".onnx". The file is there as a whole or not at all.
+    dtype : {"float32", "float64"}, default="float32"
+        Of the rows, and what is computed in.
+
+    Raises
+    ------
+    ImportError
+        If the package onnx is not installed; it comes with ``pip install 'kernelet[onnx]'``.
+    """
+    write_atomically(path, onnx_model(model, dtype).SerializeToString())
+
+
+def onnx_model(model: Any, dtype: str = "float32") -> ModelProto:
+    """The model that `onnx` writes."""
+    helper = _helper()
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
+    exported = exported_model(model)
+    graph = Graph(np.dtype(dtype))
+    outputs = outputs_of(graph, exported, "X")
+    kind = helper.np_dtype_to_tensor_dtype(graph.dtype)
+    made = helper.make_graph(
+        graph.nodes,
+        "kernelet",
+        [helper.make_tensor_value_info("X", kind, ["rows", exported.machine.n_features])],
+        [
+            helper.make_tensor_value_info(name, element, ["rows", *shape])
+            for name, element, shape in outputs
+        ],
+        graph.constants,
+    )
+    proto: ModelProto = helper.make_model(
+        made,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=8,
+        producer_name="kernelet",
+        producer_version=hooks.version,
+    )
+    return proto
+
+
+def _helper() -> Any:
+    try:
+        from onnx import helper
+    except ImportError as error:
+        raise ImportError(
+            "exporting to ONNX needs the package onnx: pip install 'kernelet[onnx]'."
+        ) from error
+    return helper
+
+
+Output = tuple[str, int, list[int]]
+
+
+def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]:
+    """Add a model to a graph; name, element type and shape of each of its outputs."""
+    kind: int = _helper().np_dtype_to_tensor_dtype(graph.dtype)
+    values = machine_values(graph, exported.machine, rows)
+    k = exported.machine.n_outputs
+    if exported.reading == "values" and exported.calibration is None:
+        graph.add("Identity", values, output="variable")
+        return [("variable", kind, [k])]
+    if exported.reading == "outliers":
+        return [_outlier_label(graph, values), _scores(graph, values, kind, k)]
+    if exported.calibration is not None:
+        probabilities = _probabilities(graph, exported, values)
+        n = max(2, k)
+        graph.add("Identity", probabilities, output="probabilities")
+        label = _label(graph, exported, probabilities)
+        return [label, ("probabilities", kind, [n]), _scores(graph, values, kind, k)]
+    if exported.reading == "pairs":
+        return _pairs(graph, exported, values, kind)
+    if k == 1:
+        zeros = graph.add("Mul", values, graph.constant(0.0))
+        both = graph.add("Concat", zeros, values, axis=1)
+        return [_label(graph, exported, both), _scores(graph, values, kind, k)]
+    return [_label(graph, exported, values), _scores(graph, values, kind, k)]
+
+
+def _scores(graph: Graph, values: str, kind: int, k: int) -> Output:
+    graph.add("Identity", values, output="scores")
+    return "scores", kind, [k]
+
+
+def _label(graph: Graph, exported: ExportedModel, scores: str) -> Output:
+    """The class of the largest score, the first of them where several are."""
+    from onnx import TensorProto
+
+    code = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    classes = exported.classes
+    if classes is None:
+        graph.add("Identity", code, output="label")
+        return "label", TensorProto.INT64, []
+    if all(isinstance(label, int) for label in classes):
+        names, kind = graph.constant(classes, np.int64), TensorProto.INT64
+    elif all(isinstance(label, int | float) for label in classes):
+        names, kind = graph.constant(classes, np.float64), TensorProto.DOUBLE
+    else:
+        names, kind = graph.strings([str(label) for label in classes]), TensorProto.STRING
+    graph.add("Gather", names, code, output="label", axis=0)
+    return "label", kind, []
+
+
+def _outlier_label(graph: Graph, values: str) -> Output:
+    from onnx import TensorProto
+
+    inside = graph.add("GreaterOrEqual", values, graph.constant(0.0))
+    ones, minus = graph.constant([1], np.int64), graph.constant([-1], np.int64)
+    signs = graph.add("Where", inside, ones, minus)
+    graph.add("Squeeze", signs, graph.constant([1], np.int64), output="label")
+    return "label", TensorProto.INT64, []
+
+
+def _pairs(graph: Graph, exported: ExportedModel, values: str, kind: int) -> list[Output]:
+    """One vote for the winner of each pair; shares below a third of a vote order equal counts."""
+    n = len(exported.classes or ())
+    pairs = list(combinations(range(n), 2))
+    first, second = np.zeros((len(pairs), n)), np.zeros((len(pairs), n))
+    for row, (i, j) in enumerate(pairs):
+        first[row, i] = second[row, j] = 1.0
+    wins = graph.add("Greater", values, graph.constant(0.0))
+    won = graph.add("Where", wins, graph.constant(1.0), graph.constant(0.0))
+    lost = graph.add("Sub", graph.constant(1.0), won)
+    votes = graph.add(
+        "Add",
+        graph.add("MatMul", won, graph.constant(first)),
+        graph.add("MatMul", lost, graph.constant(second)),
+    )
+    confidence = graph.add("MatMul", values, graph.constant(first - second))
+    size = graph.add("Add", graph.add("Abs", confidence), graph.constant(1.0))
+    share = graph.add("Div", confidence, graph.add("Mul", size, graph.constant(3.0)))
+    shared = graph.add("Add", votes, share)
+    decided = shared if exported.break_ties and exported.votes else votes
+    label = _label(graph, exported, decided)
+    if exported.votes:
+        return [label, _scores(graph, shared, kind, n)]
+    return [label, _scores(graph, values, kind, len(pairs))]
+
+
+def _probabilities(graph: Graph, exported: ExportedModel, values: str) -> str:
+    calibration, k = exported.calibration, exported.machine.n_outputs
+    if isinstance(calibration, TemperatureCalibration):
+        inverse = graph.constant(float(calibration.inverse_temperature))
+        logits = graph.add("Mul", values, inverse)
+        if k == 1:
+            logits = graph.add("Concat", graph.add("Neg", logits), logits, axis=1)
+        return graph.add("Softmax", logits, axis=1)
+    assert isinstance(calibration, SigmoidCalibration)
+    scaled = graph.add("Mul", values, graph.constant(np.negative(calibration.slopes)))
+    shifted = graph.add("Sub", scaled, graph.constant(calibration.offsets))
+    shares = graph.add("Sigmoid", shifted)
+    if k == 1:
+        rest = graph.add("Sub", graph.constant(1.0), shares)
+        return graph.add("Concat", rest, shares, axis=1)
+    total = graph.add("ReduceSum", shares, graph.constant([1], np.int64), keepdims=1)
+    even = graph.add("Equal", total, graph.constant(0.0))
+    safe = graph.add("Where", even, graph.constant(1.0), total)
+    normal = graph.add("Div", shares, safe)
+    return graph.add("Where", even, graph.constant(1.0 / k), normal)

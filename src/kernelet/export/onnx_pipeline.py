@@ -1,0 +1,88 @@
+"""kernelet's estimators inside scikit-learn pipelines that skl2onnx converts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernelet.export.onnx import onnx_model
+
+
+def register_skl2onnx() -> None:
+    """Let skl2onnx convert pipelines that hold estimators of kernelet.
+
+    After it, ``skl2onnx.to_onnx(pipeline, X)`` works as it does for scikit-learn's own estimators.
+    The outputs are ``label`` and ``scores`` (and ``probabilities``) for classifiers, ``variable``
+    for others; there is no ZipMap. Several calls do no harm.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is not installed.
+
+    Examples
+    --------
+    >>> from kernelet.export import register_skl2onnx
+    >>> register_skl2onnx()  # doctest: +SKIP
+    """
+    try:
+        from skl2onnx import update_registered_converter
+    except ImportError as error:
+        raise ImportError("pipelines are converted by skl2onnx: pip install skl2onnx.") from error
+    from sklearn.base import BaseEstimator
+
+    from kernelet import learners
+
+    for name in learners.__all__:
+        kind = getattr(learners, name)
+        if isinstance(kind, type) and issubclass(kind, BaseEstimator):
+            update_registered_converter(
+                kind,
+                _alias(kind),
+                _infer_shapes,
+                _convert,
+                overwrite=True,
+                parser=_parse,
+            )
+
+
+def _alias(kind: type) -> str:
+    return f"Kernelet{kind.__name__}"
+
+
+def _dtype(variable: Any) -> str:
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    return "float64" if isinstance(variable.type, DoubleTensorType) else "float32"
+
+
+def _parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
+    """Declare the operator and its outputs, as many as our own graph has."""
+    from onnx import TensorProto
+    from skl2onnx.common import data_types
+
+    kinds = {
+        TensorProto.FLOAT: data_types.FloatTensorType,
+        TensorProto.DOUBLE: data_types.DoubleTensorType,
+        TensorProto.INT64: data_types.Int64TensorType,
+        TensorProto.STRING: data_types.StringTensorType,
+    }
+    operator = scope.declare_local_operator(_alias(type(model)), model)
+    operator.inputs = inputs
+    for output in onnx_model(model, _dtype(inputs[0])).graph.output:
+        tensor = output.type.tensor_type
+        shape = [dimension.dim_value or None for dimension in tensor.shape.dim]
+        variable = scope.declare_local_variable(output.name, kinds[tensor.elem_type](shape))
+        operator.outputs.append(variable)
+    return list(operator.outputs)
+
+
+def _infer_shapes(operator: Any) -> None:
+    # what _parse declared holds for any number of rows
+    return None
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    from skl2onnx.helpers import add_onnx_graph
+
+    made = onnx_model(operator.raw_operator, _dtype(operator.inputs[0]))
+    add_onnx_graph(scope, operator, container, made)
