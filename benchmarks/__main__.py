@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmarks import datasets, methods
-from benchmarks.frontier import run_frontier
+from benchmarks.frontier import BUDGETS, run_frontier
 from benchmarks.results import table_ledger
 from benchmarks.runner import run_table
 from benchmarks.runner_tables import read_table, table_names
@@ -37,6 +37,9 @@ def parser() -> argparse.ArgumentParser:
     frontier = commands.add_parser("frontier", help="error against vectors, time and bytes")
     frontier.add_argument("dataset", nargs="+", choices=datasets.names(), metavar="DATASET")
     frontier.add_argument("--methods", nargs="+", default=[], metavar="METHOD")
+    frontier.add_argument(
+        "--budgets", nargs="+", type=int, default=BUDGETS, metavar="M", help="numbers of vectors"
+    )
     frontier.add_argument("--jobs", type=int, default=1, help="processes")
     frontier.add_argument("--slow", action="store_true", help="also what takes hours")
     frontier.add_argument("--draw", action="store_true", help="draw what is there, run nothing")
@@ -104,7 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         succeeded = True
         for dataset in options.dataset:
             succeeded &= run_frontier(
-                dataset, options.methods, options.jobs, options.slow, options.draw
+                dataset,
+                options.methods,
+                options.jobs,
+                options.slow,
+                options.draw,
+                budgets=options.budgets,
             )
         return 0 if succeeded else 1
     return 0

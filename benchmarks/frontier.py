@@ -39,12 +39,12 @@ class Point:
         return f"{self.dataset} {self.method} {self.budget or ''}"
 
 
-def points(dataset: str, names: Sequence[str]) -> list[Point]:
+def points(dataset: str, names: Sequence[str], budgets: Sequence[int] = BUDGETS) -> list[Point]:
     """Return the points of the given methods."""
     return [
         Point(dataset, name, budget)
         for name in names
-        for budget in (BUDGETS if methods.get(name).budgeted else (None,))
+        for budget in (budgets if methods.get(name).budgeted else (None,))
     ]
 
 
@@ -105,6 +105,7 @@ def run_frontier(
     slow: bool = False,
     only_draw: bool = False,
     folder: Path = RESULTS,
+    budgets: Sequence[int] = BUDGETS,
 ) -> bool:
     """Run what is missing, then draw; return whether all of it succeeded."""
     ledger = frontier_ledger(dataset, folder)
@@ -113,7 +114,7 @@ def run_frontier(
         usable, reasons = usable_methods(dataset, chosen, slow)
         for reason in reasons:
             print(f"skipped: {reason}")
-        wanted = points(dataset, usable)
+        wanted = points(dataset, usable, budgets)
         tasks = missing(wanted, ledger)
         print(f"{dataset}: {len(wanted) - len(tasks)} points are there, {len(tasks)} to run")
         succeeded = run_tasks(measure_point, tasks, ledger, n_jobs)
