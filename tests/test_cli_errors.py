@@ -168,7 +168,6 @@ WRONG = {
     ),
     "device": ((*FIT, "-o", "/dev/full"), 5, "not a regular file"),
     # the command line
-    "no command": ((), 2, "COMMAND"),
     "near command": (("fti",), 2, "do you mean 'fit'?"),
     "near method": ((*FIT, "--method", "sparse"), 2, "do you mean 'sparse-svc'?"),
     "near parameter": ((*FIT, "--param", "nit=3"), 2, "do you mean init?"),
@@ -227,6 +226,12 @@ def test_failure_of_the_real_command(arguments, code, tables):
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert not (tables / "x.kernelet").exists()
+
+
+def test_no_command_shows_the_help(call):
+    done = call()
+    assert (done.code, done.out) == (2, "")
+    assert "usage: kernelet" in done.err and "exit codes:" in done.err
 
 
 def test_debug_shows_where(call):

@@ -10,7 +10,6 @@ import argparse
 from typing import Any
 
 from kernelet.cli.cost import kernel_text, microseconds_per_row
-from kernelet.cli.errors import listed
 from kernelet.cli.labels import text_of
 from kernelet.cli.models import read_model
 from kernelet.cli.output import Output, add_output_options, size
@@ -56,13 +55,13 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
     ]
     if summary["classes"] is not None:
         names = [text_of(label) for label in summary["classes"]]
-        facts.append(("classes", f"{len(names)}: {listed(names)}"))
+        facts.append(("classes", f"{len(names)}: {_shortened(names)}"))
     if summary["target"]:
         facts.append(("target", summary["target"]))
     if summary["columns"]:
         facts.append(("columns", _columns(summary["columns"])))
     elif summary["feature_names"]:
-        facts.append(("columns", listed(summary["feature_names"])))
+        facts.append(("columns", _shortened(summary["feature_names"])))
     if summary["training"]:
         facts.append(("trained", _training(summary["training"], summary["classes"])))
     chosen = _parameters(summary["estimator"], summary["params"])
@@ -89,8 +88,12 @@ def _columns(columns: list[dict[str, Any]]) -> str:
         else str(column["name"])
         for column in columns
     ]
-    shown = ", ".join(texts[:8]) + (f" and {len(texts) - 8} more" if len(texts) > 8 else "")
-    return f"{len(columns)}: {shown}"
+    return f"{len(columns)}: {_shortened(texts)}"
+
+
+def _shortened(names: list[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _training(training: dict[str, Any], classes: list[Any] | None) -> str:

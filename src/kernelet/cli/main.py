@@ -85,7 +85,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     be read or used. 4: a model file cannot. 5: an output cannot be written. 130: interrupted from
     the keyboard. Whenever it is not 0, one line on stderr says why.
     """
-    arguments = build_parser().parse_args(argv)
+    parser = build_parser()
+    words = sys.argv[1:] if argv is None else list(argv)
+    if not words:  # somebody who does not know yet what there is
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
+    arguments = parser.parse_args(words)
     try:
         with _warnings_in_one_line(arguments):
             code = arguments.run(arguments)

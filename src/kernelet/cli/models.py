@@ -21,7 +21,7 @@ def read_model(path: str) -> Model:
 
     file = Path(path)
     if not file.exists():
-        raise ModelError(missing_file(path))
+        raise ModelError(missing_file(path, is_model=True))
     if file.is_dir():
         raise ModelError(f"{path} is a folder; name a model file in it")
     try:

@@ -142,19 +142,24 @@ def check_file(path: str) -> None:
         raise DataError(missing_file(path))
 
 
-def missing_file(path: str) -> str:
-    """The sentence about a file that is not there."""
+def missing_file(path: str, is_model: bool = False) -> str:
+    """The sentence about a file that is not there, with the near table or model if there is one."""
     from kernelet.cli.errors import nearest
 
     folder = Path(path).parent
     if not folder.is_dir():
         return f"{path} does not exist, nor does the folder {folder}"
     try:
-        near = nearest(Path(path).name, [entry.name for entry in folder.iterdir()])
+        names = [entry.name for entry in folder.iterdir()]
+        near = nearest(Path(path).name, [name for name in names if is_model != _is_table(name)])
     except OSError:  # a folder that may be entered but not listed has no near names
         near = None
     hint = f"; do you mean {folder / near}?" if near else "; is the name right?"
     return f"{path} does not exist{hint}"
+
+
+def _is_table(name: str) -> bool:
+    return any(ending in ENDINGS for ending in Path(name).suffixes)
 
 
 @contextmanager
