@@ -28,7 +28,8 @@ from kernelet.learners import (
     relevance_search,
 )
 from kernelet.learners.relevance_likelihood import BernoulliLikelihood, GaussianLikelihood
-from kernelet.learners.relevance_search import FREE, State, at_rest, candidates, most_probable
+from kernelet.learners.relevance_search import candidates, most_probable
+from kernelet.learners.relevance_state import FREE, State, at_rest
 
 X, y = make_banana(120, random_state=0)
 ONES = np.ones(120)

@@ -165,7 +165,9 @@ def _store(estimator: Any, learned: NormMachine) -> None:
     who = type(estimator).__name__
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
-        why = "interrupted" if any(run.interrupted for run in runs) else "max_iter was reached"
+        at_limit = max(run.end.n_iter for run in open_runs) >= estimator.max_iter
+        why = "max_iter was reached" if at_limit else "a callback wanted the end"
+        why = "interrupted" if any(run.interrupted for run in runs) else why
         change = max(run.end.change for run in open_runs)
         warnings.warn(
             f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "

@@ -17,7 +17,8 @@ from kernelet.kernels.arrays import dense
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
 from kernelet.learners.relevance_likelihood import FloatArray, Likelihood
-from kernelet.learners.relevance_search import Relevance, State, most_probable
+from kernelet.learners.relevance_search import Relevance, most_probable
+from kernelet.learners.relevance_state import State
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
 
@@ -116,7 +117,9 @@ def learn_relevance(
             )
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
-        why = "interrupted" if any(run.interrupted for run in runs) else "max_iter was reached"
+        at_limit = max(run.n_iter for run in open_runs) >= max_iter
+        why = "max_iter was reached" if at_limit else "a callback wanted the end"
+        why = "interrupted" if any(run.interrupted for run in runs) else why
         gain = max(run.gain for run in open_runs)
         warnings.warn(
             f"{type(estimator).__name__} stopped early: {why}, and the log evidence would still "

@@ -12,7 +12,7 @@ from kernelet.kernels import Kernel
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.relevance import Basis, learn_relevance
 from kernelet.learners.relevance_likelihood import FloatArray, GaussianLikelihood
-from kernelet.learners.relevance_search import State
+from kernelet.learners.relevance_state import State
 from kernelet.learners.saving import saved
 from kernelet.machine import KernelMachine
 

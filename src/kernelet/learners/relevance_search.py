@@ -8,22 +8,15 @@ next to nothing to re-estimate, so they are brought to rest before all others ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from kernelet.learners.relevance_likelihood import FloatArray, Likelihood, Posterior
+from kernelet.learners.relevance_likelihood import FloatArray, Likelihood
+from kernelet.learners.relevance_state import FREE, LEAST, MOST, State, at_rest
 
-# Precisions beyond these are taken for zero and infinite, for columns of mean square one.
-_LEAST, _MOST = 1e-10, 1e10
-# The precision of the first column's weight, the bias: it may have any size.
-FREE = 1e-12
-# Sweeps over the columns inside, at most, before others are looked at again, and the change of a
-# log precision that counts as rest.
-_MAX_SWEEPS = 50
-_AT_REST = 1e-2
 # A column of which no more than this share lies outside the span of those inside is left out.
 _PARALLEL = 1e-7
 # Candidates in a row that may turn out not to raise the evidence.
@@ -33,32 +26,6 @@ _MAX_REFUSALS = 20
 _MAX_EXCHANGES = 16
 _FEW = 2
 _HOPE = 2.0
-# Rounding error of an evidence, in shares of it.
-_NOISE = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """Columns that are in the model, their precisions, and the posterior of their weights."""
-
-    likelihood: Likelihood
-    index: NDArray[np.intp]
-    alpha: FloatArray
-    posterior: Posterior
-
-    @property
-    def evidence(self) -> float:
-        """The log marginal likelihood, which is maximised."""
-        return self.posterior.evidence
-
-    def restricted(self, kept: NDArray[np.bool_]) -> State:
-        """Without some columns; the posterior is only where the next one starts."""
-        posterior = replace(self.posterior, weights=self.posterior.weights[kept])
-        return State(self.likelihood, self.index[kept], self.alpha[kept], posterior)
-
-    def is_better_than(self, other: State) -> bool:
-        """By more than rounding error."""
-        return self.evidence > other.evidence + _NOISE * abs(other.evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +36,12 @@ class Relevance:
     ----------
     state : State
     n_iter : int
-        How many times all columns were looked at.
+        How many columns were added or exchanged.
     gain : float
         What the best column still outside promised at the end.
     converged, interrupted : bool
     path : ndarray of shape (n_iter, 2)
-        Columns inside and evidence, each time.
+        Columns inside, without the bias, and evidence, after each.
     """
 
     state: State
@@ -107,9 +74,9 @@ def most_probable(
     tol : float, default=1e-3
         The search ends when no column promises to raise the evidence by more.
     max_iter : int, default=1000
-        How many times all columns are looked at, at most.
+        Additions and exchanges, at most.
     on_step : callable, default=None
-        Called each time; the search ends when it returns True.
+        Called after each; the search ends when it returns True.
 
     Returns
     -------
@@ -263,83 +230,8 @@ def exchanges(
 
 def with_column(Phi: FloatArray, state: State, column: int, S: float, Q: float) -> State:
     """The state with one more column, at the precision that is best for it."""
-    alpha = min(max(S * S / (Q * Q - S), _LEAST), _MOST)
+    alpha = min(max(S * S / (Q * Q - S), LEAST), MOST)
     index, precisions = np.append(state.index, column), np.append(state.alpha, alpha)
     start = np.append(state.posterior.weights, Q / (alpha + S))
     posterior = state.likelihood.posterior(Phi[:, index], precisions, start)
     return State(state.likelihood, index, precisions, posterior)
-
-
-def at_rest(Phi: FloatArray, state: State) -> State:
-    """Re-estimate and delete columns inside until nothing moves; the evidence never falls."""
-    for _ in range(_MAX_SWEEPS):
-        alpha, weights = swept(state)
-        kept = alpha < np.inf
-        moved = _moved(Phi, state, kept, alpha, weights)
-        if not moved.is_better_than(state):
-            # half of the way, without deletions: the quadratic around the mode promised too much
-            half = np.sqrt(np.minimum(alpha, 1e2 * state.alpha) * state.alpha)
-            moved = _moved(
-                Phi, state, np.ones(kept.size, dtype=bool), half, state.posterior.weights
-            )
-            if not moved.is_better_than(state):
-                return state
-        change = np.inf
-        if moved.index.size == state.index.size:
-            change = float(np.abs(np.log(moved.alpha / state.alpha)).max())
-            if moved.likelihood is not state.likelihood:
-                change = max(change, 2.0 * _AT_REST)
-        state = moved
-        if change <= _AT_REST:
-            break
-    return state
-
-
-def _moved(
-    Phi: FloatArray,
-    state: State,
-    kept: NDArray[np.bool_],
-    alpha: FloatArray,
-    weights: FloatArray,
-) -> State:
-    index, alpha, inside = state.index[kept], alpha[kept], Phi[:, state.index[kept]]
-    posterior = state.likelihood.posterior(inside, alpha, weights[kept])
-    moved = State(state.likelihood, index, alpha, posterior)
-    likelihood = state.likelihood.refined(inside, alpha, posterior)
-    if likelihood is not state.likelihood:
-        refined = State(
-            likelihood, index, alpha, likelihood.posterior(inside, alpha, posterior.weights)
-        )
-        return refined if refined.is_better_than(moved) else moved
-    return moved
-
-
-def swept(state: State) -> tuple[FloatArray, FloatArray]:
-    """The best precision of one column after the other, infinite for those to be deleted.
-
-    The quadratic around the mode is kept; covariance and mean follow each change by a rank-one
-    update. With s = 1/Sigma_jj - alpha_j and q = mu_j/Sigma_jj the best precision is
-    s^2 / (q^2 - s).
-    """
-    alpha, mu = state.alpha.copy(), state.posterior.weights.copy()
-    Sigma = state.posterior.covariance()
-    for j in range(1, alpha.size):
-        variance = float(Sigma[j, j])
-        s = max(1.0 / variance - alpha[j], 0.0)
-        q = float(mu[j]) / variance
-        surplus = q * q - s
-        best = max(s * s / surplus, _LEAST) if surplus > 0.0 else np.inf
-        best = best if best < _MOST else np.inf
-        if best < np.inf:
-            shift = best - alpha[j]
-            share = shift / (1.0 + shift * variance)
-        else:
-            share = 1.0 / variance
-        column = Sigma[:, j].copy()
-        mu -= share * mu[j] * column
-        Sigma -= (share * column)[:, None] * column
-        alpha[j] = best
-        if best == np.inf:
-            # gone: nothing that follows may depend on it
-            Sigma[j, j] = 1.0
-    return alpha, mu

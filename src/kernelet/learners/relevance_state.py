@@ -1,0 +1,119 @@
+"""Columns of a sparse Bayesian model, and how their precisions are brought to rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.learners.relevance_likelihood import FloatArray, Likelihood, Posterior
+
+# Precisions beyond these are taken for zero and infinite, for columns of mean square one.
+LEAST, MOST = 1e-10, 1e10
+# The precision of the first column's weight, the bias: it may have any size.
+FREE = 1e-12
+# Sweeps over the columns inside, at most, and the change of a log precision that counts as rest.
+_MAX_SWEEPS = 50
+_AT_REST = 1e-2
+# Rounding error of an evidence, in shares of it.
+_NOISE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Columns that are in the model, their precisions, and the posterior of their weights."""
+
+    likelihood: Likelihood
+    index: NDArray[np.intp]
+    alpha: FloatArray
+    posterior: Posterior
+
+    @property
+    def evidence(self) -> float:
+        """The log marginal likelihood, which is maximised."""
+        return self.posterior.evidence
+
+    def restricted(self, kept: NDArray[np.bool_]) -> State:
+        """Without some columns; the posterior is only where the next one starts."""
+        posterior = replace(self.posterior, weights=self.posterior.weights[kept])
+        return State(self.likelihood, self.index[kept], self.alpha[kept], posterior)
+
+    def is_better_than(self, other: State) -> bool:
+        """By more than rounding error."""
+        return self.evidence > other.evidence + _NOISE * abs(other.evidence)
+
+
+def at_rest(Phi: FloatArray, state: State) -> State:
+    """Re-estimate and delete columns inside until nothing moves; the evidence never falls."""
+    for _ in range(_MAX_SWEEPS):
+        alpha, weights = swept(state)
+        kept = alpha < np.inf
+        moved = _moved(Phi, state, kept, alpha, weights)
+        if not moved.is_better_than(state):
+            # half of the way, without deletions: the quadratic around the mode promised too much
+            half = np.sqrt(np.minimum(alpha, 1e2 * state.alpha) * state.alpha)
+            moved = _moved(
+                Phi, state, np.ones(kept.size, dtype=bool), half, state.posterior.weights
+            )
+            if not moved.is_better_than(state):
+                return state
+        change = np.inf
+        if moved.index.size == state.index.size:
+            change = float(np.abs(np.log(moved.alpha / state.alpha)).max())
+            if moved.likelihood is not state.likelihood:
+                change = max(change, 2.0 * _AT_REST)
+        state = moved
+        if change <= _AT_REST:
+            break
+    return state
+
+
+def _moved(
+    Phi: FloatArray,
+    state: State,
+    kept: NDArray[np.bool_],
+    alpha: FloatArray,
+    weights: FloatArray,
+) -> State:
+    index, alpha, inside = state.index[kept], alpha[kept], Phi[:, state.index[kept]]
+    posterior = state.likelihood.posterior(inside, alpha, weights[kept])
+    moved = State(state.likelihood, index, alpha, posterior)
+    likelihood = state.likelihood.refined(inside, alpha, posterior)
+    if likelihood is not state.likelihood:
+        refined = State(
+            likelihood, index, alpha, likelihood.posterior(inside, alpha, posterior.weights)
+        )
+        return refined if refined.is_better_than(moved) else moved
+    return moved
+
+
+def swept(state: State) -> tuple[FloatArray, FloatArray]:
+    """The best precision of one column after the other, infinite for those to be deleted.
+
+    The quadratic around the mode is kept; covariance and mean follow each change by a rank-one
+    update. With s = 1/Sigma_jj - alpha_j and q = mu_j/Sigma_jj the best precision is
+    s^2 / (q^2 - s).
+    """
+    alpha, mu = state.alpha.copy(), state.posterior.weights.copy()
+    Sigma = state.posterior.covariance()
+    for j in range(1, alpha.size):
+        variance = float(Sigma[j, j])
+        s = max(1.0 / variance - alpha[j], 0.0)
+        q = float(mu[j]) / variance
+        surplus = q * q - s
+        best = max(s * s / surplus, LEAST) if surplus > 0.0 else np.inf
+        best = best if best < MOST else np.inf
+        if best < np.inf:
+            shift = best - alpha[j]
+            share = shift / (1.0 + shift * variance)
+        else:
+            share = 1.0 / variance
+        column = Sigma[:, j].copy()
+        mu -= share * mu[j] * column
+        Sigma -= (share * column)[:, None] * column
+        alpha[j] = best
+        if best == np.inf:
+            # gone: nothing that follows may depend on it
+            Sigma[j, j] = 1.0
+    return alpha, mu
