@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from kernelet import SubspaceLPSVC
-from kernelet.datasets import make_checkerboard
+from kernelet.datasets import make_checkerboard, make_waveform
 from kernelet.kernels import Gaussian
 from kernelet.learners.minimal_kernel_problem import PoundLoss, SuccessiveLinearisation
 from kernelet.solvers import hinge_lasso
@@ -21,7 +21,7 @@ from kernelet.solvers.lp_sequence import LinearProgramSequence
 
 FASTER = 4.0
 N_COSTS = 12
-PATH = 4.0
+PATH = 3.5
 
 Data = tuple[np.ndarray, np.ndarray, float]
 
@@ -75,11 +75,11 @@ def sequence(name: str, solver: str) -> dict[str, object]:
 
 
 def path() -> dict[str, object]:
-    """A dozen values of C over one subspace, in units of one fit with all that belongs to it."""
-    X, y = load_digits(return_X_y=True)
-    model = SubspaceLPSVC(100, n_landmarks=600, random_state=0)
-    costs = np.geomspace(0.5, 50.0, N_COSTS)
-    model.fit(X, y)  # imports
+    """A dozen values of C over one subspace, tenfold as in table 1, in units of one fit."""
+    X, y = make_waveform(10_000, random_state=0)
+    model = SubspaceLPSVC(100, n_landmarks=1000, random_state=0)
+    costs = np.geomspace(1.0, 10.0, N_COSTS)
+    model.fit(X[:500], y[:500])  # imports
     start = time.process_time()
     for C in costs[::4]:
         model.set_params(C=C).fit(X, y)
@@ -89,7 +89,8 @@ def path() -> dict[str, object]:
     seconds = time.process_time() - start
     gap = max(m.gap_ for m in models)
     return {
-        "what": f"{N_COSTS} costs as a path / one fit, digits, 100 components (gap {gap:.0e})",
+        "what": f"{N_COSTS} costs as a path / one fit, waveform, {len(y)} rows, 100 components "
+        f"(gap {gap:.0e})",
         "ratio": seconds / cold,
         "limit": f"<= {PATH:g}",
         "holds": bool(seconds / cold <= PATH and gap <= 1e-6),
