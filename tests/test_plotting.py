@@ -51,7 +51,7 @@ def closed_figures():
     with warnings.catch_warnings():
         warnings.filterwarnings("error", module="matplotlib")
         yield
-        for number in plt.get_fignums():
+        for number in plt.get_fignums()[-1:]:
             plt.figure(number).canvas.draw()
     plt.close("all")
 
