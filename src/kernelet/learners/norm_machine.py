@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import dense
+from kernelet.learners.distinct import distinct_points
 from kernelet.learners.norm_budget import MAX_TRIES, largest_within
 from kernelet.learners.norm_penalty import FloatArray, norm_penalty
 from kernelet.learners.norm_space import SPACES
@@ -21,7 +21,6 @@ from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
 from kernelet.learners.reweighting import Reweighted, RidgeSolver, Step, reweight
 from kernelet.machine import KernelMachine
-from kernelet.subspace import canonical_rows
 
 # Values of a function below this share of the targets' size are taken for zero.
 _NOTHING = 1e-8
@@ -48,16 +47,14 @@ class Candidates:
     @classmethod
     def of(cls, X: Any, kernel: Kernel) -> Candidates:
         """Equal rows are one candidate: of two equal columns neither would ever be dropped."""
-        rows = canonical_rows(X)
-        Z = np.ascontiguousarray(dense(rows.X), dtype=np.float64)
+        Z, place = distinct_points(X)
         gram = np.asarray(kernel(Z, Z), dtype=np.float64)
         if not np.isfinite(gram).all():
             raise ValueError(
                 f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
                 "gamma or degree."
             )
-        is_same = np.array_equal(rows.inverse, np.arange(Z.shape[0]))
-        return cls(kernel, Z, gram, gram if is_same else gram[rows.inverse])
+        return cls(kernel, Z, gram, gram if place.size == Z.shape[0] else gram[place])
 
     def machine(self, ends: Sequence[Step]) -> KernelMachine:
         """One output for each end; they share the vectors that any of them uses."""

@@ -13,14 +13,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import dense
+from kernelet.learners.distinct import distinct_points
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
 from kernelet.learners.relevance_likelihood import FloatArray, Likelihood
 from kernelet.learners.relevance_search import Relevance, most_probable
 from kernelet.learners.relevance_state import State
 from kernelet.machine import KernelMachine
-from kernelet.subspace import canonical_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +42,9 @@ class Basis:
     @classmethod
     def of(cls, X: Any, kernel: Kernel, weights: FloatArray) -> Basis:
         """Equal rows have the same kernel function, and one column."""
-        rows = canonical_rows(X)
-        Z = np.ascontiguousarray(dense(rows.X), dtype=np.float64)
-        values = np.asarray(kernel(Z, Z), dtype=np.float64)[rows.inverse]
+        Z, place = distinct_points(X)
+        values = np.asarray(kernel(Z, Z), dtype=np.float64)
+        values = values if place.size == Z.shape[0] else values[place]
         if not np.isfinite(values).all():
             raise ValueError(
                 f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
