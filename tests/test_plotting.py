@@ -263,6 +263,9 @@ class TestMachine:
             assert_allclose(on_margin, 1.0, atol=0.05)
         assert sum(len(marks.get_offsets()) for marks in display.vectors_) == 5
         assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
+        with pytest.warns(UserWarning, match="valid feature names"):
+            bare = MachineDisplay.from_estimator(model, petals, IRIS.target)
+        assert_array_equal(bare.scores, display.scores)
 
     def test_colours_tell_for_whom_a_vector_speaks(self):
         beta = [[2.0, -1.0, 0.0], [-3.0, 0.0, 0.0], [0.0, 0.5, 1.0]]

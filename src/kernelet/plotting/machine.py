@@ -162,7 +162,7 @@ class MachineDisplay:
             axes.append(np.linspace(low - around, high + around, grid_resolution))
         xx0, xx1 = np.meshgrid(*axes)
         grid: Any = np.column_stack([xx0.ravel(), xx1.ravel()])
-        if hasattr(model, "feature_names_in_"):
+        if hasattr(model, "feature_names_in_") and hasattr(X, "columns"):
             grid = type(X)(grid, columns=X.columns)
         scores = np.asarray(model.decision_function(grid))
         scores = scores.reshape(*xx0.shape, *scores.shape[1:])
