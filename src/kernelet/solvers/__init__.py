@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelet.solvers.block_rows import BlockRows
 from kernelet.solvers.hinge_lasso import hinge_lasso, hinge_lasso_many
 from kernelet.solvers.hinge_ridge import hinge_ridge, hinge_ridge_many
 from kernelet.solvers.norm_constrained import hinge_norm
@@ -11,6 +12,7 @@ from kernelet.solvers.squared_hinge import squared_hinge_ridge, squared_hinge_ri
 
 __all__ = [
     "ArrayRows",
+    "BlockRows",
     "Rows",
     "Solution",
     "Status",
