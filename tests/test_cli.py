@@ -21,6 +21,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
 from documents import read
+from kernelet._accelerate import interruption
 from kernelet.cli import errors, main
 from kernelet.learners.progress import HAS_CALLBACKS
 
@@ -353,3 +354,12 @@ def test_readme_lists_the_exit_codes():
     listed = re.findall(r"^\| (\d+) \| [a-z]", read("README.md"), re.M)
     classes = [errors.CommandError, *errors.CommandError.__subclasses__()]
     assert sorted(map(int, listed)) == sorted({0, *(kind.exit_code for kind in classes)})
+
+
+def test_an_interruption_inside_a_compiled_loop_is_one():
+    """numba turns a KeyboardInterrupt at its end into a SystemError, which it causes."""
+    other = SystemError("another")
+    assert interruption(other) is other
+    lost, inner = SystemError("returned a result with an exception set"), SystemError("inside")
+    lost.__cause__, inner.__context__ = inner, KeyboardInterrupt()
+    assert interruption(lost) is inner.__context__

@@ -19,3 +19,15 @@ def accelerated(name: str) -> ModuleType | None:
     except ImportError:
         return None
     return importlib.import_module(f"kernelet._accelerate.{name}")
+
+
+def interruption(error: SystemError) -> BaseException:
+    """What to raise for a SystemError of a jitted function: Ctrl-C, if that is what is behind it.
+
+    A KeyboardInterrupt that comes while numba hands values over is replaced by a SystemError
+    ("returned a result with an exception set"), at the end of a chain of causes that it begins.
+    """
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, KeyboardInterrupt):
+        behind = behind.__cause__ or behind.__context__
+    return error if behind is None else behind

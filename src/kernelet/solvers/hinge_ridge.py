@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet._accelerate import accelerated
+from kernelet._accelerate import accelerated, interruption
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.hinge_ridge_rounds import solve_on_working_sets
 from kernelet.solvers.interior_point import interior_point
@@ -204,9 +204,12 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
         )
         v, a, n_iter = end.variables, end.multipliers, end.n_iter
     else:
-        v, a, n_iter, _ = jitted.interior_point(
-            A, linear, problem.u, 0.5 * tol, max_iter, problem.constant, problem.unit
-        )
+        try:
+            v, a, n_iter, _ = jitted.interior_point(
+                A, linear, problem.u, 0.5 * tol, max_iter, problem.constant, problem.unit
+            )
+        except SystemError as error:
+            raise interruption(error) from None
     a = balanced(a, problem)
     q = a @ A[:, :m] + linear[:m]
     w, margins = v[:m], A[:, :m] @ v[:m]
