@@ -353,6 +353,27 @@ class TestEstimatorFiles:
         arrays["encoder/scale"] = np.array([1.0, scale])
         assert "scale of a column" in refusal(file_of(tree, arrays), path)
 
+    @pytest.mark.parametrize(
+        ("slopes", "offsets", "reason"),
+        [
+            (3, 2, "as many slopes as offsets"),
+            (0, 0, "as many slopes as offsets"),
+            (2, 2, "the calibration is for another number of outputs than the machine's"),
+        ],
+    )
+    def test_a_calibration_of_another_size(self, slopes, offsets, reason, path):
+        tree, arrays = self.read("table")
+        arrays["estimator/calibration/slopes"] = np.ones(slopes)
+        arrays["estimator/calibration/offsets"] = np.ones(offsets)
+        assert reason in refusal(file_of(tree, arrays), path)
+
+    def test_sizes_that_are_no_integers(self, path):
+        """An error of another kind, from NumPy, is a reason as well."""
+        tree, arrays = self.read("table")
+        assert arrays["estimator/estimator/_set_sizes"].tolist() == [4]
+        arrays["estimator/estimator/_set_sizes"] = np.array([1.5, 2.5])
+        assert refusal(file_of(tree, arrays), path)
+
     def test_a_machine_where_an_estimator_should_be(self, path):
         tree, arrays = self.read("table")
         inner = tree["parts"]["estimator"]["parts"]["estimator"]
