@@ -71,8 +71,9 @@ function showTooltip(children, box) {
   const { width, height } = tooltip.getBoundingClientRect();
   const left = box.left + box.width / 2 - width / 2;
   const above = box.top - height - 10;
-  tooltip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-  tooltip.style.top = `${above > 8 ? above : box.bottom + 10}px`;
+  const room = document.documentElement.clientWidth - width - 8;
+  tooltip.style.left = `${scrollX + Math.max(8, Math.min(left, room))}px`;
+  tooltip.style.top = `${scrollY + (above > 8 ? above : box.bottom + 10)}px`;
 }
 function hideTooltip() {
   tooltip.hidden = true;

@@ -12,5 +12,4 @@ byId("theme").addEventListener("click", () => {
   themeIsChosen = true;
   setTheme(document.documentElement.dataset.theme !== "dark");
 });
-addEventListener("scroll", hideTooltip, { passive: true });
 document.documentElement.dataset.ready = "true";

@@ -28,6 +28,7 @@ function drawVectors() {
   const [methodSelect, sizeSelect] = [byId("vectors-method"), byId("vectors-size")];
   const [gallery, detail] = [byId("vectors-gallery"), byId("vectors-detail")];
   let chosen = 0;
+  let budget = report.sizes[0]; // kept from method to method
 
   const entryShown = () => report.models[Number(sizeSelect.value)];
 
@@ -69,10 +70,9 @@ function drawVectors() {
   }
 
   function listSizes() {
-    const before = report.models[Number(sizeSelect.value)]?.budget ?? report.sizes[0];
     const places = [...report.models.keys()].filter((place) => report.models[place].method === methodSelect.value);
     sizeSelect.replaceChildren(...places.map((place) => html("option", { value: place }, String(report.models[place].vectors))));
-    const same = places.find((place) => report.models[place].budget === before);
+    const same = places.find((place) => report.models[place].budget === budget);
     sizeSelect.value = String(same ?? places[0]);
     sizeSelect.disabled = places.length < 2;
     draw();
@@ -81,7 +81,10 @@ function drawVectors() {
   methodSelect.append(...methodNames.map((name) => html("option", { value: name }, name)));
   methodSelect.value = smallMethods[0] ?? methodNames[0];
   methodSelect.addEventListener("change", listSizes);
-  sizeSelect.addEventListener("change", draw);
+  sizeSelect.addEventListener("change", () => {
+    budget = entryShown().budget;
+    draw();
+  });
   const columns = () => getComputedStyle(gallery).gridTemplateColumns.split(" ").length;
   arrowKeys(gallery, () => [...gallery.children], columns);
   whenThemeChanges(draw);
