@@ -58,13 +58,17 @@ def with_header(header):
 
 
 def refusal(data, path):
-    """The reason for which a file is refused, the same for load and read_summary if both do."""
+    """The reason for which load refuses a file; read_summary may see it too."""
     path.write_bytes(data)
     with pytest.raises(kernelet.ModelFileError) as caught:
         kernelet.load(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
+    try:
+        read_summary(path)
+    except kernelet.ModelFileError as error:
+        assert str(error).startswith(f"{path}: ")
     return message.removeprefix(f"{path}: ")
 
 
