@@ -296,6 +296,26 @@ def test_interrupted_before_there_is_a_machine(call, monkeypatch):
     assert done.err == "kernelet fit: interrupted before there was a machine; nothing is saved\n"
 
 
+def test_an_interrupted_frontier_shows_what_it_has(call, monkeypatch):
+    fit, fits = package.SparseSVC.fit, []
+
+    def interrupted_in_the_second_fold(self, *arguments, **options):
+        fits.append(self)
+        if len(fits) > 4:
+            raise KeyboardInterrupt
+        return fit(self, *arguments, **options)
+
+    monkeypatch.setattr(package.SparseSVC, "fit", interrupted_in_the_second_fold)
+    done = call(
+        *("frontier", "train.csv", "-t", "species", "--drop", "id", "--budgets", "1,2"),
+        *("--folds", "3", "--no-svm", "--json"),
+    )
+    assert done.code == 130
+    assert "interrupted" in done.document["warnings"][0]
+    assert done.document["folds"] < 3
+    assert [entry["vectors"] for entry in done.document["frontier"]] == [1, 2]
+
+
 def test_a_reader_that_leaves_early(tables):
     code = (
         "import sys; from kernelet.cli import main;"

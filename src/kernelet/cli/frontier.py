@@ -59,8 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_output_options(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Cross-validate, print, draw, save."""
+def run(arguments: argparse.Namespace) -> int:
+    """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
     output = Output.from_arguments(arguments)
     check_output(arguments.csv)
     check_output(arguments.png)
@@ -110,6 +110,7 @@ def run(arguments: argparse.Namespace) -> None:
             "model": arguments.output,
         }
     )
+    return 130 if any("interrupted" in text for text in output.warned) else 0
 
 
 def _search(
