@@ -207,6 +207,11 @@ class TestLargeProblems:
         penalty = PowerPenalty(2, 0.2)
         whole = reweight(gram, gram, HingeLoss(signs, np.ones(400)), penalty).end
         monkeypatch.setattr(norm_hinge, "_MANY_ROWS", 100)
+        # a poor guess and a narrow band, so that rows have to join
+        monkeypatch.setattr(norm_hinge, "_THINNING", 60)
+        monkeypatch.setattr(norm_hinge, "_BAND", -0.2)
+        # nobody else is asked for help
+        monkeypatch.setattr(norm_hinge, "hinge_ridge", None)
         in_parts = reweight(gram, gram, HingeLoss(signs, np.ones(400)), penalty).end
         assert_allclose(in_parts.objective, whole.objective, rtol=1e-5)
         assert in_parts.gap < 1e-5

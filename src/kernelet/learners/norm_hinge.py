@@ -81,7 +81,7 @@ class HingeLoss:
             missed = (hinge > 0.0) & ~chosen
             if not missed.any():
                 break
-            chosen |= hinge > -_BAND
+            chosen |= missed | (hinge > -_BAND)
         loss = float(self.costs @ np.maximum(hinge, 0.0))
         norm = 0.5 * float(w @ w)
         return LinearFit(w, b, loss, (loss + 2.0 * norm - total) / (loss + norm))
