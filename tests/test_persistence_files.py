@@ -255,6 +255,11 @@ MISFITS = {
         {"dtype": "int8", "values": [0, 1, 300]},
         "a label does not fit into int8",
     ),
+    "no classes": (
+        "estimator/estimator:classes_",
+        {"dtype": "int64", "values": []},
+        "there are no classes",
+    ),
     "labels of no type": (
         "estimator/estimator:classes_",
         {"dtype": "object", "values": [0, 1, []]},
