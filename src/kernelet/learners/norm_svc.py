@@ -30,6 +30,9 @@ class NormSVC(KernelClassifier):
     quadratic penalty that touches the true one at the last coefficients, and drops those that
     have become negligible. Many classes are one-vs-rest and share the vectors that any needs.
 
+    All distinct rows are candidates at first, so that memory grows with the square and time with
+    the cube of their number: some thousands are no trouble.
+
     Parameters
     ----------
     p : float or "inf", default=0

@@ -31,7 +31,7 @@ class RelevanceVectorClassifier(KernelClassifier):
     infinite at the maximum, and their rows not needed. There is no cost parameter to choose. The
     search is the fast sequential one, with exchanges of one vector for another at its end; only
     steps that raise the evidence are taken. Many classes are one-vs-rest and share the vectors
-    that any needs.
+    that any needs. Memory grows with the square of the number of distinct rows.
 
     Parameters
     ----------
