@@ -12,10 +12,9 @@ from typing import Any
 
 from kernelet.cli.errors import ModelError, UsageError, one_line
 from kernelet.cli.figures import Confusion, unknown_labels
-from kernelet.cli.fit import wrapped
 from kernelet.cli.labels import codes_of
 from kernelet.cli.methods import count_argument
-from kernelet.cli.models import Model, read_model
+from kernelet.cli.models import Model, read_model, wrapped
 from kernelet.cli.output import Output, add_output_options, percent, size
 from kernelet.cli.progress import progress_bar
 from kernelet.cli.reading import read_table, target_of

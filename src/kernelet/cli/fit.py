@@ -7,13 +7,13 @@ Text columns become indicators and numbers are scaled; both are kept in the mode
 from __future__ import annotations
 
 import argparse
-import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.cost import kernel_text
-from kernelet.cli.errors import CommandError, DataError, Interrupted, UsageError, one_line
+from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.figures import Confusion, unknown_labels
+from kernelet.cli.holdout import labelled, read_test, split
 from kernelet.cli.labels import codes_of
 from kernelet.cli.methods import (
     DEFAULT_VECTORS,
@@ -23,11 +23,10 @@ from kernelet.cli.methods import (
     make_estimator,
     methods_text,
 )
-from kernelet.cli.models import Model
+from kernelet.cli.models import Model, wrapped
 from kernelet.cli.output import Output, add_output_options, percent, size
 from kernelet.cli.progress import progress_bar, watched
-from kernelet.cli.reading import read_table
-from kernelet.cli.sources import Source, add_table_options
+from kernelet.cli.sources import add_table_options
 from kernelet.cli.training_data import (
     TrainingData,
     add_data_options,
@@ -158,49 +157,6 @@ def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -
     return estimator
 
 
-def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:
-    """A model of tables, or the estimator itself where there is nothing to encode."""
-    if encoder is None:
-        return estimator
-    from kernelet import TableModel
-
-    return TableModel(encoder, estimator, target)
-
-
-def split(data: TrainingData, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
-    """Rows to learn from and rows to measure on, each class in proportion where that can be."""
-    import numpy as np
-    from sklearn.model_selection import train_test_split
-
-    index = np.arange(len(data.labels))
-    _, counts = np.unique(data.labels, return_counts=True)
-    n_test = max(1, round(share * index.size))
-    if index.size - n_test < 2:
-        raise DataError(f"{data.table.source} has too few rows for --holdout {share:g}")
-    stratify = data.labels if counts.min() >= 2 and n_test >= counts.size else None
-    with contextlib.suppress(ValueError):  # fewer rows left than classes
-        train, test = train_test_split(
-            index, test_size=n_test, stratify=stratify, random_state=seed
-        )
-        if np.unique(data.labels[train]).size >= 2:
-            return data.take(np.sort(train)), data.take(np.sort(test))
-    raise DataError(
-        f"{data.table.source} has too few rows of each class for --holdout {share:g}; "
-        "take a smaller share or a table for --test"
-    )
-
-
-def read_test(arguments: argparse.Namespace, data: TrainingData) -> TrainingData:
-    """The table of ``--test``, read as that of the training rows."""
-    test_arguments = argparse.Namespace(**vars(arguments))
-    if arguments.format and arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:
-        test_arguments.format = None
-    source = Source.from_arguments(arguments.test, test_arguments)
-    text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
-    table = read_table(source, data.target, text)
-    return TrainingData(table, table.column(data.target), data.target)
-
-
 def report(
     arguments: argparse.Namespace,
     model: Model,
@@ -216,7 +172,7 @@ def report(
     confusion = Confusion.empty(model.classes)
     with output.hearing_warnings():
         rows = model.rows(measured.table)
-        truth = codes_of(_labelled(measured), data.target, model.classes)
+        truth = codes_of(labelled(measured), data.target, model.classes)
         confusion.add(truth, model.predict(rows))
     unknown_labels(output, confusion, data.target)
     kernel = machine.kernel.specification()
@@ -252,19 +208,13 @@ def report(
     )
 
 
-def _labelled(data: TrainingData) -> Any:
-    from dataclasses import replace
-
-    return replace(data.table, columns={data.target: data.labels}, rows=None)
-
-
 def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
     from kernelet.cli.labels import training_labels
     from kernelet.learners import calibrate
 
     rows = Model("", wrapped(estimator, encoder, test.target)).rows(test.table)
     try:
-        return calibrate(estimator, rows, training_labels(_labelled(test), test.target))
+        return calibrate(estimator, rows, training_labels(labelled(test), test.target))
     except (TypeError, ValueError) as error:
         raise CommandError(f"--probabilities: {one_line(error)}") from error
 

@@ -7,12 +7,11 @@ the line to meet. Picks the smallest budget within one standard error of the bes
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from typing import Any
 
 from kernelet.cli.errors import CommandError, UsageError, one_line
-from kernelet.cli.fit import wrapped
+from kernelet.cli.frontier_table import HEADINGS, cells, conclusion, draw, entries_of, write_csv
 from kernelet.cli.methods import (
     add_method_options,
     count_argument,
@@ -20,11 +19,12 @@ from kernelet.cli.methods import (
     make_estimator,
     methods_text,
 )
-from kernelet.cli.output import Output, add_output_options, percent, size
+from kernelet.cli.models import wrapped
+from kernelet.cli.output import Output, add_output_options
 from kernelet.cli.progress import Bar, progress_bar
 from kernelet.cli.sources import add_table_options, imported
 from kernelet.cli.training_data import add_data_options, fit_encoder, matrix, read_training_data
-from kernelet.cli.writing import check_output, replaced_file, writing_errors
+from kernelet.cli.writing import check_output, writing_errors
 
 USAGE = "kernelet frontier TABLE --target COLUMN [--budgets N,N] [options]"
 EXAMPLES = f"""{methods_text()}
@@ -33,7 +33,6 @@ examples:
   kernelet frontier iris.csv --target species --budgets 2,5,10
   kernelet frontier train.csv -t label --C 10 --csv frontier.csv --png frontier.png
   kernelet frontier train.csv -t label -o model.kernelet"""
-HEADINGS = ("vectors", "error", "+-", "us/row", "size", "")
 _KERNELS_OF_SVC = ("rbf", "linear", "poly", "sigmoid")
 
 
@@ -81,17 +80,17 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     search = _search(arguments, estimator, rows, data.labels, output)
     seconds = time.perf_counter() - start
-    entries = _entries(search)
+    entries = entries_of(search)
     if arguments.csv:
-        _write_csv(arguments.csv, entries)
+        write_csv(arguments.csv, entries)
     if arguments.png:
-        _draw(arguments.png, search)
+        draw(arguments.png, search)
     if arguments.output:
         with writing_errors(arguments.output):
             wrapped(search.best_estimator_, encoder, data.target).save(arguments.output)
     rows_text = f"{search.n_splits_} folds of {len(data.labels)} rows"
     output.text(f"{arguments.method}, {rows_text}, {seconds:.1f} s\n")
-    output.table(HEADINGS, [_cells(entry) for entry in entries])
+    output.table(HEADINGS, [cells(entry) for entry in entries])
     output.text("\n" + conclusion(entries))
     for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
         if path:
@@ -174,87 +173,6 @@ def _full_svm(arguments: argparse.Namespace, estimator: Any) -> Any:
         return None
     names = ("C", "kernel", "gamma", "degree", "coef0", "class_weight")
     return SVC(**{name: params[name] for name in names if name in params})
-
-
-def _entries(search: Any) -> list[dict[str, Any]]:
-    results = search.cv_results_
-    entries = [
-        {
-            "model": "small",
-            "vectors": int(budget),
-            "error": 1.0 - float(results["mean_test_score"][place]),
-            "standard_error": float(results["standard_error_test_score"][place]),
-            "microseconds_per_row": float(results["mean_microseconds"][place]),
-            "bytes": float(results["mean_bytes"][place]),
-            "picked": place == search.best_index_,
-        }
-        for place, budget in enumerate(search.budgets_)
-    ]
-    svm = search.reference_results_
-    if svm is not None:
-        entries.append(
-            {
-                "model": "svm",
-                "vectors": round(svm["mean_n_vectors"]),
-                "error": 1.0 - svm["mean_test_score"],
-                "standard_error": svm["standard_error_test_score"],
-                "microseconds_per_row": svm["mean_microseconds"],
-                "bytes": svm["mean_bytes"],
-                "picked": False,
-            }
-        )
-    return entries
-
-
-def _cells(entry: dict[str, Any]) -> list[str]:
-    remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
-    return [
-        str(entry["vectors"]),
-        percent(entry["error"]),
-        percent(entry["standard_error"]),
-        f"{entry['microseconds_per_row']:.2f}",
-        size(round(entry["bytes"])),
-        remark,
-    ]
-
-
-def conclusion(entries: list[dict[str, Any]]) -> str:
-    """What the table says, in a sentence."""
-    pick = next(entry for entry in entries if entry["picked"])
-    text = f"{pick['vectors']} vectors: error {percent(pick['error'])}"
-    svm = next((entry for entry in entries if entry["model"] == "svm"), None)
-    if svm is None:
-        return text + ", within one standard error of the best."
-    times = svm["vectors"] / pick["vectors"]
-    return (
-        f"{text}; the full SVM: {percent(svm['error'])} with {svm['vectors']}, "
-        f"{times:.1f} times as many."
-    )
-
-
-def _write_csv(path: str, entries: list[dict[str, Any]]) -> None:
-    with replaced_file(path) as stream:
-        writer = csv.DictWriter(stream, list(entries[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(entries)
-
-
-def _draw(path: str, search: Any) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    from kernelet.plotting import FrontierDisplay
-
-    with writing_errors(path):
-        display = FrontierDisplay.from_estimator(search)
-        try:
-            display.figure_.savefig(path, dpi=150, bbox_inches="tight")
-        except ValueError as error:  # an ending that is no format of pictures
-            raise UsageError(f"--png {path}: {one_line(error)}") from error
-        finally:
-            pyplot.close(display.figure_)
 
 
 def _budgets(text: str) -> list[int]:

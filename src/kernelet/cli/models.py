@@ -14,6 +14,8 @@ from kernelet.cli.table import Table, is_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kernelet.machine.columns import ColumnEncoder
+
 
 def read_model(path: str) -> Model:
     """The model in a file, or one line about why there is none."""
@@ -33,6 +35,15 @@ def read_model(path: str) -> Model:
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or one_line(error)}") from error
     return Model(path, content)
+
+
+def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:
+    """A model of tables, or the estimator itself where there is nothing to encode."""
+    if encoder is None:
+        return estimator
+    from kernelet import TableModel
+
+    return TableModel(encoder, estimator, target)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,97 @@
+"""A frontier as a table, a sentence, a csv file and a picture."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from kernelet.cli.errors import UsageError, one_line
+from kernelet.cli.output import percent, size
+from kernelet.cli.writing import replaced_file, writing_errors
+
+HEADINGS = ("vectors", "error", "+-", "us/row", "size", "")
+
+
+def entries_of(search: Any) -> list[dict[str, Any]]:
+    """A dict for each budget, and one for the full SVM where there is one."""
+    results = search.cv_results_
+    entries = [
+        {
+            "model": "small",
+            "vectors": int(budget),
+            "error": 1.0 - float(results["mean_test_score"][place]),
+            "standard_error": float(results["standard_error_test_score"][place]),
+            "microseconds_per_row": float(results["mean_microseconds"][place]),
+            "bytes": float(results["mean_bytes"][place]),
+            "picked": place == search.best_index_,
+        }
+        for place, budget in enumerate(search.budgets_)
+    ]
+    svm = search.reference_results_
+    if svm is not None:
+        entries.append(
+            {
+                "model": "svm",
+                "vectors": round(svm["mean_n_vectors"]),
+                "error": 1.0 - svm["mean_test_score"],
+                "standard_error": svm["standard_error_test_score"],
+                "microseconds_per_row": svm["mean_microseconds"],
+                "bytes": svm["mean_bytes"],
+                "picked": False,
+            }
+        )
+    return entries
+
+
+def cells(entry: dict[str, Any]) -> list[str]:
+    """An entry as text, in the order of `HEADINGS`."""
+    remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
+    return [
+        str(entry["vectors"]),
+        percent(entry["error"]),
+        percent(entry["standard_error"]),
+        f"{entry['microseconds_per_row']:.2f}",
+        size(round(entry["bytes"])),
+        remark,
+    ]
+
+
+def conclusion(entries: list[dict[str, Any]]) -> str:
+    """What the table says, in a sentence."""
+    pick = next(entry for entry in entries if entry["picked"])
+    text = f"{pick['vectors']} vectors: error {percent(pick['error'])}"
+    svm = next((entry for entry in entries if entry["model"] == "svm"), None)
+    if svm is None:
+        return text + ", within one standard error of the best."
+    times = svm["vectors"] / pick["vectors"]
+    return (
+        f"{text}; the full SVM: {percent(svm['error'])} with {svm['vectors']}, "
+        f"{times:.1f} times as many."
+    )
+
+
+def write_csv(path: str, entries: list[dict[str, Any]]) -> None:
+    """The entries as a csv file."""
+    with replaced_file(path) as stream:
+        writer = csv.DictWriter(stream, list(entries[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(entries)
+
+
+def draw(path: str, search: Any) -> None:
+    """The entries as a picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from kernelet.plotting import FrontierDisplay
+
+    with writing_errors(path):
+        display = FrontierDisplay.from_estimator(search)
+        try:
+            display.figure_.savefig(path, dpi=150, bbox_inches="tight")
+        except ValueError as error:  # an ending that is no format of pictures
+            raise UsageError(f"--png {path}: {one_line(error)}") from error
+        finally:
+            pyplot.close(display.figure_)
