@@ -136,12 +136,17 @@ def test_what_cannot_be_exported_is_refused(model, error, reason, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_tables_wait():
-    table = {"a": [1.0, 2.0, 3.0, 4.0], "y": ["u", "v", "u", "v"]}
+def test_tables_bring_their_columns():
+    table = {"</a>": [1.0, 2.0, 3.0, None], "b": ["u", "v", "", "</b>"], "y": [0, 1, 0, 1]}
     model = kernelet.TableModel.fit(table, "y", kernelet.ReducedSVC(2, random_state=0))
-    with pytest.raises(TypeError, match="export its estimator"):
-        javascript_module(model)
-    assert "nVectors: 2" in javascript_module(model.estimator)
+    text = javascript_module(model)
+    assert "function encodedRow" in text and text.isascii() and "</" not in text
+    document = model_document(model)
+    numbers, texts = document["columns"]
+    assert (numbers["kind"], numbers["fill"], numbers["shift"]) == ("number", 2.0, 2.0)
+    assert texts["categories"] == ["</b>", "u", "v"] and texts["hasMissing"]
+    assert document["featureNames"] == ["</a>", "b"]
+    assert "encodedRow(columns" not in javascript_module(model.estimator)
 
 
 def test_types_are_checked(machine):

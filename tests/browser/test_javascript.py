@@ -1,5 +1,6 @@
 """Exported JavaScript, executed: the same numbers and labels as Python."""
 
+import json
 import subprocess
 
 import numpy as np
@@ -333,3 +334,48 @@ def test_rows_without_numbers_have_no_label(tmp_path):
     for answer in run_modules([(m, rows, ["predict"], None) for m in models], tmp_path):
         assert answer["predict"][0] is not None
         assert answer["predict"][1] is None
+
+
+TABLE = {
+    "length": [1.5, None, 3.0, 2.0, 8.5, 7.0, 9.0, 6.5],
+    "colour": ["red", "blue", "", "red", "blue", "grey", "grey", "blue"],
+    "ripe": [True, False, True, True, False, False, True, True],
+    "size": [1, 2, 3, 1, 2, 3, 1, 2],
+    "fruit": ["fig", "fig", "fig", "fig", "plum", "plum", "plum", "plum"],
+}
+
+
+def test_models_of_tables(tmp_path):
+    """Missing cells, texts of numbers, truth values, categories that are new."""
+    model = kernelet.TableModel.fit(TABLE, "fruit", kernelet.ReducedSVC(4, random_state=0))
+    rows = [
+        {"length": 1.0, "colour": "red", "ripe": True, "size": 3},
+        {"length": None, "colour": None, "ripe": False, "size": 1},
+        {"length": "7.25", "colour": "", "ripe": True, "size": 2, "other": [1]},
+        {"length": -1e3, "colour": "pink", "ripe": False, "size": 2},
+    ]
+    javascript(model, tmp_path / "fruit.mjs")
+    (tmp_path / "run.mjs").write_text(
+        'import { decisionFunction, predict } from "./fruit.mjs";\n'
+        f"const rows = {json.dumps(rows)};\n"
+        "const broken = [{ ...rows[0], length: 'long' }, { length: 1 }, 3, [1, 2]];\n"
+        "const said = broken.map((row) => {\n"
+        "  try { predict([row]); } catch (error) { return error.message; }\n"
+        "});\n"
+        "console.log(JSON.stringify([Array.from(decisionFunction(rows)), predict(rows), said]));"
+    )
+    need_node()
+    done = subprocess.run(["node", str(tmp_path / "run.mjs")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    scores, labels, said = json.loads(done.stdout)
+    columns = {name: [row[name] for row in rows] for name in ("length", "colour", "ripe", "size")}
+    with pytest.warns(UserWarning, match="'pink'"):
+        expected = model.decision_function(columns)
+        assert labels == model.predict(columns).tolist()
+    np.testing.assert_allclose(scores, expected, atol=1e-13)
+    assert said == [
+        'column "length" must hold finite numbers, got long',
+        'a row has no column "colour"',
+        "a row must be an object with a value for each column, got 3",
+        "a row must be an object with a value for each column, got an array",
+    ]

@@ -16,7 +16,9 @@ from kernelet.export.model import ExportedModel, exported_model
 from kernelet.kernels import Kernel, Laplacian
 from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.radial import RadialKernel
+from kernelet.learners.table_model import TableModel
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
+from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = ("float32", "float64")
@@ -29,13 +31,15 @@ _MODULE = """\
 // Made by kernelet {version}. It needs nothing else, in browsers and in node:
 //
 //   import {{ predict, decisionFunction }} from "./machine.mjs";
-//   predict([[...], [...]]);   // an array of rows, or one typed array of all their numbers
+//   predict({rows}
 
 const model = {model};
 
 {runtime}
 export const {{ decisionFunction, predict, predictProba, classes, metadata }} = makeMachine(model);
 """
+_ROWS = "[[...], [...]]);   // an array of rows, or one typed array of all their numbers"
+_ROWS_OF_TABLES = "[{ column: value, ... }, ...]);"
 
 
 def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
@@ -47,12 +51,13 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     ``predictProba(rows)`` for models with a calibration, ``classes`` and ``metadata``. Rows are an
     array of arrays, or one typed array that holds them one after the other. The results are those
     of the model in Python: a number or a label for each row, or an array of scores for each row.
-    For a row with NaN the scores are NaN and the label is null.
+    For a row with NaN the scores are NaN and the label is null. A row for a TableModel is an object
+    that names its columns; null and NaN are missing values there.
 
     Parameters
     ----------
-    model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
-SVR, NuSVR, OneClassSVM or KernelRidge
+    model : KernelMachine, CalibratedMachine, TableModel, fitted estimator of kernelet, or fitted \
+SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge
     path : path-like
         By custom it ends in ".mjs". The file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None
@@ -90,14 +95,23 @@ def javascript_module(model: Any, dtype: str | None = None) -> str:
     return _MODULE.format(
         summary=f"{vectors} of {features}, {outputs}",
         version=hooks.version,
+        rows=_ROWS_OF_TABLES if document["columns"] else _ROWS,
         model=_literal(document),
-        runtime=runtime(),
+        runtime=runtime(with_columns=document["columns"] is not None),
     )
 
 
-def runtime() -> str:
-    """The code that every module has: ``makeMachine(model)`` for a `model_document`."""
-    return importlib.resources.files("kernelet.export").joinpath("machine.js").read_text("utf-8")
+def runtime(with_columns: bool = False) -> str:
+    """The code that every module has: ``makeMachine(model)`` for a `model_document`.
+
+    Parameters
+    ----------
+    with_columns : bool, default=False
+        Whether to add what models of tables need.
+    """
+    folder = importlib.resources.files("kernelet.export")
+    names = ["columns.js", "machine.js"] if with_columns else ["machine.js"]
+    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
 def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
@@ -114,6 +128,10 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     dict
         Arrays are NumPy's, of the type that was asked for.
     """
+    columns, names = None, None
+    if isinstance(model, TableModel):
+        columns, names = [_column(column) for column in model.encoder.columns], model.encoder.names
+        model = model.estimator
     exported = exported_model(model)
     machine = exported.machine
     kind = str(machine.dtype) if dtype is None else dtype
@@ -136,12 +154,22 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "votes": exported.votes,
         "breakTies": exported.break_ties,
         "calibration": _calibration(exported),
-        "featureNames": exported.feature_names,
+        "columns": columns,
+        "featureNames": names or exported.feature_names,
         "origin": origin,
         "vectors": _cast("vectors", vectors, kind),
         "coefficients": _cast("coefficients", machine.coefficients, kind),
         "intercepts": _cast("intercepts", machine.intercepts, kind),
     }
+
+
+def _column(column: Number | Category) -> dict[str, Any]:
+    if isinstance(column, Number):
+        scaling = {"shift": column.shift, "scale": column.scale, "fill": column.fill}
+        return {"name": column.name, "kind": "number", **scaling}
+    categories = list(column.categories)
+    known = {"categories": categories, "hasMissing": column.has_missing}
+    return {"name": column.name, "kind": "category", **known}
 
 
 def _is_translation_invariant(kernel: Kernel) -> bool:

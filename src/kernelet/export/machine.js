@@ -137,6 +137,7 @@ function makeMachine(model) {
   const origin = Float64Array.from(model.origin ?? new Array(nFeatures).fill(0));
   const kernel = kernelOf(model.kernel);
   const point = new Float64Array(nFeatures);
+  const featuresOf = model.columns ? (row) => encodedRow(model.columns, row) : (row) => row;
 
   // rows: an array of rows, or one typed array that holds them one after the other
   function eachRow(rows, visit) {
@@ -151,7 +152,8 @@ function makeMachine(model) {
     return Array.from(rows, visit);
   }
 
-  function outputs(row) {
+  function outputs(given) {
+    const row = featuresOf(given);
     if (row?.length !== nFeatures) {
       const got = row?.length === undefined ? typeof row : `${row.length} numbers`;
       throw new RangeError(`a row must hold ${nFeatures} numbers, got ${got}`);

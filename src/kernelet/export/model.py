@@ -96,8 +96,8 @@ def _exported(model: Any) -> ExportedModel:
         return replace(_exported(model.estimator_), calibration=calibration)
     if isinstance(model, TableModel):
         raise TypeError(
-            "a TableModel is not exported as a whole yet; export its estimator, and give it the "
-            "rows of its encoder."
+            "a TableModel as a whole is exported to JavaScript only; export its estimator, and "
+            "give it the rows of its encoder."
         )
     names = getattr(model, "feature_names_in_", None)
     feature_names = None if names is None else [str(name) for name in names]

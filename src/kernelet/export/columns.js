@@ -1,0 +1,43 @@
+// Rows of a table: objects that name their columns, scaled and made indicators as in training.
+// null, NaN, undefined and "" are missing values; columns that are not needed are ignored.
+
+function isMissing(cell) {
+  return cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
+}
+
+function numberOf({ name, fill }, cell) {
+  if (isMissing(cell)) return fill;
+  const value = typeof cell === "string" && cell.trim() !== "" ? Number(cell) : cell;
+  if (typeof value !== "number" || !Number.isFinite(value)) {
+    throw new TypeError(`column ${JSON.stringify(name)} must hold finite numbers, got ${String(cell)}`);
+  }
+  return value;
+}
+
+// Truth values are spelled as Python spells them.
+function textOf(cell) {
+  if (typeof cell === "boolean") return cell ? "True" : "False";
+  return String(cell);
+}
+
+// A category that was not there in training, or a missing one where none was, is none of the known.
+function indicators({ categories, hasMissing }, cell) {
+  const width = categories.length + Number(hasMissing);
+  const place = isMissing(cell) ? categories.length : categories.indexOf(textOf(cell));
+  return Array.from({ length: width }, (_, i) => Number(i === place));
+}
+
+function encodedRow(columns, row) {
+  if (row === null || typeof row !== "object" || Array.isArray(row) || ArrayBuffer.isView(row)) {
+    const got = row !== null && typeof row === "object" ? "an array" : String(row);
+    throw new TypeError(`a row must be an object with a value for each column, got ${got}`);
+  }
+  return columns.flatMap((column) => {
+    if (!Object.hasOwn(row, column.name)) {
+      throw new RangeError(`a row has no column ${JSON.stringify(column.name)}`);
+    }
+    const cell = row[column.name];
+    if (column.kind === "category") return indicators(column, cell);
+    return [(numberOf(column, cell) - column.shift) / column.scale];
+  });
+}
