@@ -207,3 +207,29 @@ def test_board_is_the_checkerboard():
     task = board.board_task(0, 50)
     assert isinstance(task, Task)
     assert task.X_train.shape == (50, 2) and len(task.X_test) == 99**2
+
+
+def _luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one, other):
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_page_can_be_read(elements, theme):
+    """WCAG 2: 4.5 for text, 3 for what is drawn."""
+    block = re.findall(r":root[^{]*\{(.*?)\}", elements.data["style"], re.DOTALL)[theme]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", block))
+    for ground in ("page", "card", "soft"):
+        assert _contrast(colours["text"], colours[ground]) > 7
+        assert _contrast(colours["muted"], colours[ground]) > 4.5
+    assert _contrast(colours["accent"], colours["card"]) > 4.5
+    series = [name for name in colours if name.startswith("series-")]
+    assert len(series) == 10
+    for name in (*series, "first", "below"):
+        assert _contrast(colours[name], colours["card"]) > 3, name

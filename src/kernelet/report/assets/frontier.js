@@ -106,7 +106,7 @@ function drawFrontier() {
       svg("line", { class: "reference", x1: edge.left, x2: width - edge.right, y1: level, y2: level }),
     );
     for (const method of smallMethods) {
-      const entries = shown.filter((entry) => entry.method === method).sort((a, b) => a[state.quantity] - b[state.quantity]);
+      const entries = shown.filter((entry) => entry.method === method).sort((a, b) => a.vectors - b.vectors);
       const places = entries.map((entry) => [x.place(entry[state.quantity]), y.place(errorOf(entry))]);
       const group = svg("g", { class: "series", "data-method": method });
       const path = places.map((place, i) => `${i ? "L" : "M"}${place.join(",")}`).join("");
