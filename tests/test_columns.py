@@ -179,8 +179,8 @@ class TestColumnEncoder:
 
     def test_a_missing_column_and_its_nearest_name(self):
         encoder = ColumnEncoder.fit(INPUTS)
-        table = INPUTS.rename(columns={"age": "Age"})
-        with pytest.raises(MissingColumnError, match=r"no column 'age'; the nearest .* is 'Age'"):
+        table = INPUTS.rename(columns={"age": "AGE"})
+        with pytest.raises(MissingColumnError, match=r"no column 'age'; the nearest .* is 'AGE'"):
             encoder.transform(table)
         with pytest.raises(MissingColumnError, match="no column 'age'; it has 'x', 'y'"):
             encoder.transform({"x": [1], "y": [2]})
