@@ -115,7 +115,9 @@ def _report(
         for row, confusion in zip(rows, confusions, strict=False):
             row.append(percent(confusion.error))
         output.table(headings, rows)
-        far = f", {percent(relative)} of its norm away from the machine" if relative else ""
+        far = ""
+        if relative and table is None:  # fitted to labels it is meant to be another machine
+            far = f", {percent(relative)} of its norm away from the machine"
         output.text(f"\nsaved in {arguments.output} after {seconds:.1f} s{far}")
     output.document(
         {

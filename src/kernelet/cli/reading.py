@@ -11,7 +11,7 @@ from kernelet.cli.array_tables import (
     read_npz,
     read_parquet,
 )
-from kernelet.cli.errors import DataError, UsageError, listed
+from kernelet.cli.errors import DataError, UsageError
 from kernelet.cli.sources import Source
 from kernelet.cli.table import Table, is_text
 from kernelet.cli.text_tables import as_numbers, read_text_table, text_chunks
@@ -105,8 +105,3 @@ def check_features(table: Table) -> None:
     """Refuse a table in which no column is left to learn from."""
     if table.rows is None and not table.columns:
         raise DataError(f"{table.source} has no column beside the target to learn from")
-
-
-def describe_columns(names: list[str]) -> str:
-    """How many columns and which, for a remark."""
-    return f"{len(names)} column{'s' if len(names) != 1 else ''} ({listed(names, 6)})"
