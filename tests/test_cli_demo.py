@@ -106,7 +106,7 @@ def test_a_bar_moves_on_a_terminal(one_method, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(tables.importlib.util, "find_spec", lambda name: None)
     assert main(["demo", "--vectors", "3", "--no-html"]) == 0
-    assert "ReducedSVC, 3: 1 models" in capsys.readouterr().err
+    assert "ReducedSVC, 3: 1 steps" in capsys.readouterr().err
 
 
 def test_table_on_a_terminal_with_and_without_rich(capsys, monkeypatch):

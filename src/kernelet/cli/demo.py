@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.cost import kernel_text
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not 0 <= arguments.seed <= LARGEST_SEED:
         raise UsageError(f"--seed must lie between 0 and {LARGEST_SEED}")
     check_output(arguments.output)
-    from kernelet.report.comparison import compile_seconds, digits_task
+    from kernelet.report.comparison import digits_task
 
     task = digits_task(arguments.seed)
     facts = task_facts(task)
@@ -68,8 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--vectors must lie between 1 and the {n} training rows")
     asked = list(dict.fromkeys(arguments.vectors))
     sizes = sorted({*asked, *FRONTIER}) if arguments.output else asked
-    seconds = compile_seconds(task)
-    compared, board = learn_all(task, sizes, arguments, output)
+    compared, board, seconds = learn_all(task, sizes, arguments, output)
     if arguments.output:
         write_page(arguments.output, task, compared, asked, board)
     models = [entry.figures for entry in compared]
@@ -114,25 +114,26 @@ def task_facts(task: Task) -> dict[str, Any]:
 
 def learn_all(
     task: Task, sizes: list[int], arguments: argparse.Namespace, output: Output
-) -> tuple[list[Compared], dict[str, Any]]:
-    """The models on the digits, and for the page those on the checkerboard."""
+) -> tuple[list[Compared], dict[str, Any], float]:
+    """The models on the digits, for the page those on the checkerboard, and seconds to compile."""
     from kernelet.report.board import board_document, board_task
-    from kernelet.report.comparison import compare
+    from kernelet.report.comparison import compare, compile_seconds
     from kernelet.report.methods import jobs, methods
 
-    total = len(jobs(sizes)) + (len(methods()) if arguments.output else 0)
+    total = 1 + len(jobs(sizes)) + (len(methods()) if arguments.output else 0)
     with (
         output.hearing_warnings(),
-        progress_bar(output, "learning", total, "models") as bar,
+        progress_bar(output, "compiling the training loops", total, "steps") as bar,
     ):
-        compared = compare(task, sizes, lambda name: _begin(bar, name))
-        if not arguments.output:
-            return compared, {}
-        board = board_task(arguments.seed)
-        return compared, board_document(board, begun=lambda name: _begin(bar, name))
+        begun = partial(_begin, bar)
+        seconds = compile_seconds(task)
+        compared = compare(task, sizes, begun)
+        board = board_document(board_task(arguments.seed), begun=begun) if arguments.output else {}
+        return compared, board, seconds
 
 
 def _begin(bar: Bar, name: str) -> None:
+    """What is done next; so the step before is done."""
     bar.say(name)
     bar.advance(1)
 
