@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     output.text("\n" + textwrap.fill(conclusion(*shown), 80))
     output.text(
         f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time"
-        "\nincludes it. us/row is that of one thread."
+        "\nincludes it. Times are those of one thread."
     )
     if arguments.output:
         output.text(f"The frontier, the vectors and a checkerboard: {arguments.output}")
@@ -116,6 +116,8 @@ def learn_all(
     task: Task, sizes: list[int], arguments: argparse.Namespace, output: Output
 ) -> tuple[list[Compared], dict[str, Any], float]:
     """The models on the digits, for the page those on the checkerboard, and seconds to compile."""
+    from threadpoolctl import threadpool_limits
+
     from kernelet.report.board import board_document, board_task
     from kernelet.report.comparison import compare, compile_seconds
     from kernelet.report.methods import jobs, methods
@@ -123,6 +125,7 @@ def learn_all(
     total = 1 + len(jobs(sizes)) + (len(methods()) if arguments.output else 0)
     with (
         output.hearing_warnings(),
+        threadpool_limits(1),  # the problems are small: threads would wait for each other
         progress_bar(output, "compiling the training loops", total, "steps") as bar,
     ):
         begun = partial(_begin, bar)

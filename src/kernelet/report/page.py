@@ -78,7 +78,7 @@ def demo_page(demo: Demo) -> str:
         "board_rows": str(len(demo.board["points"])),
         "data": escape(_data_text(demo.facts)),
         "table": figures_table([entry.figures for entry in demo.compared]),
-        "remarks": "Microseconds are those of one thread, in batches of rows. No fit time includes "
+        "remarks": "Times are those of one thread, of predictions in batches. No fit time includes "
         "the compilation of the training loops, which comes once.",
         "version": escape(hooks.version),
         "style": style,
