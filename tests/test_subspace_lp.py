@@ -344,6 +344,25 @@ class TestEstimator:
         with pytest.warns(ConvergenceWarning, match="relative gap of"):
             model().fit(X, y)
 
+    def test_interrupt_leaves_a_usable_model(self, monkeypatch):
+        learn, calls = module.learn_subspace_lp, []
+
+        def interrupted(Phi, *args, **settings):
+            calls.append(len(Phi))
+            if len(calls) == 1:
+                raise KeyboardInterrupt
+            return learn(Phi, *args, **settings)
+
+        monkeypatch.setattr(module, "learn_subspace_lp", interrupted)
+        monkeypatch.setattr(module, "_INTERRUPTED_ROWS", 50)
+        with pytest.warns(ConvergenceWarning, match="Ctrl-C"):
+            m = model(gamma=0.5).fit(IRIS, SPECIES)
+        assert m.interrupted_
+        # a row more than a third of them for each class
+        assert calls[1] <= 53 < calls[0]
+        assert m.score(IRIS, SPECIES) > 0.9
+        assert not model().fit(X, y).interrupted_
+
     def test_files(self, tmp_path):
         for fitted in (model().fit(X, y), KernelSubspace(5, random_state=0).fit(X)):
             fitted.save(tmp_path / "model.kernelet")

@@ -29,12 +29,17 @@ from kernelet.learners.subspace_lp_problem import (
     SubspaceMachine,
     checked_norm,
     learn_subspace_lp,
+    rows_of_each_class,
 )
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
 from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Rows
+from kernelet.solvers.rows import as_rows
 from kernelet.subspace import PrincipalMap
+
+# Rows that the linear programs are solved on after Ctrl-C.
+_INTERRUPTED_ROWS = 2000
 
 
 @saved(
@@ -44,6 +49,7 @@ from kernelet.subspace import PrincipalMap
     objective_=float,
     gap_=float,
     n_iter_=int,
+    interrupted_=bool,
 )
 class SubspaceLPSVC(KernelClassifier):
     r"""A support vector machine by linear programming, in the span of Gram eigenvectors.
@@ -118,6 +124,9 @@ class SubspaceLPSVC(KernelClassifier):
         Value of the linear programs, in sum.
     gap_ : float
         Largest relative duality gap among them.
+    interrupted_ : bool
+        Whether Ctrl-C ended the linear programs; the machine, ``objective_`` and ``gap_`` are then
+        those of about 2000 of the rows.
     seconds_ : dict
         Processor time of the stages: eigenvectors, projection, linear_programs, compression.
     n_iter_ : int
@@ -315,16 +324,21 @@ class SubspaceLPSVC(KernelClassifier):
         warm_start: SubspaceMachine | None,
     ) -> tuple[KernelMachine, SubspaceMachine]:
         start = time.process_time()
-        learned = learn_subspace_lp(
-            Phi,
-            Y,
-            self.C * weights,
-            norm=self.norm,
-            strategy=self.strategy,
-            tol=self.tol,
-            warm_start=warm_start,
-            n_jobs=self.n_jobs or 1,
-        )
+        settings: dict[str, Any] = {
+            "norm": self.norm,
+            "strategy": self.strategy,
+            "tol": self.tol,
+            "n_jobs": self.n_jobs or 1,
+        }
+        self.interrupted_ = False
+        try:
+            learned = learn_subspace_lp(Phi, Y, self.C * weights, warm_start=warm_start, **settings)
+        except KeyboardInterrupt:
+            # a part of the rows takes a moment, and is better than nothing
+            self.interrupted_ = True
+            part = rows_of_each_class(Y, _INTERRUPTED_ROWS)
+            costs = self.C * weights[part] * (weights.sum() / weights[part].sum())
+            learned = learn_subspace_lp(as_rows(Phi).take(part), Y[part], costs, **settings)
         middle = time.process_time()
         machine = learned.over_landmarks(space.kernel, space.vectors, space.transform)
         self.subspace_machine_, self.relative_error_ = machine, 0.0
@@ -347,7 +361,14 @@ class SubspaceLPSVC(KernelClassifier):
             stages = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in self.seconds_.items())
             print(f"{stages}; objective {self.objective_:.6e}", file=sys.stderr)
         stuck = [solution for solution in learned.solutions if not solution.is_optimal]
-        if stuck:
+        if self.interrupted_:
+            warnings.warn(
+                f"{type(self).__name__} was stopped by Ctrl-C: the linear programs are solved on "
+                f"about {_INTERRUPTED_ROWS} of the rows. The model is usable.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif stuck:
             warnings.warn(
                 f"{type(self).__name__} reached a relative gap of {self.gap_:.1e} only: "
                 f"{stuck[0].status.value}.",

@@ -117,6 +117,17 @@ def learn_subspace_lp(
     return SubspaceMachine(weights, intercepts, solutions)
 
 
+def rows_of_each_class(Y: FloatArray, n_rows: int) -> NDArray[np.intp]:
+    """About n_rows rows, evenly spaced among those of each class, at least one of each."""
+    codes = Y.argmax(axis=1) if Y.shape[1] > 1 else (Y[:, 0] > 0).astype(np.intp)
+    chosen = []
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        size = min(members.size, 1 + n_rows * members.size // codes.size)
+        chosen.append(members[np.linspace(0, members.size - 1, size).astype(np.intp)])
+    return np.sort(np.concatenate(chosen))
+
+
 def _learn_directly(
     Phi: FloatArray | Rows,
     Y: FloatArray,
