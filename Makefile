@@ -18,8 +18,9 @@ PYTHON_OLDEST ?= $(shell for p in python3.11 python3.12 python3 python; do \
 
 PIP := -m pip --disable-pip-version-check install --quiet --quiet
 SOURCES := $(shell find src -type f ! -name '*.pyc' ! -name '*.nb?')
-# A process per core, and so one thread of BLAS in each.
-PYTEST := -m pytest --numprocesses auto --dist worksteal
+# A process per core, and so one thread of BLAS in each. The tests of a class or module stay
+# together, since they share what is slow to set up.
+PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help

@@ -851,9 +851,8 @@ def test_frontier_of_a_tiny_set(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KERNELET_DATA", str(tiny))
-    monkeypatch.setattr(frontier, "BUDGETS", (2, 4))
     chosen = ["nystroem_random", "1nn", "sgma"]
-    assert frontier.run_frontier("tiny", chosen, folder=tiny)
+    assert frontier.run_frontier("tiny", chosen, folder=tiny, budgets=(2, 4))
     printed = capsys.readouterr().out
     assert "skipped: sgma" in printed and "3 to run" in printed
     with (tiny / "frontier_tiny.csv").open() as file:
@@ -864,7 +863,7 @@ def test_frontier_of_a_tiny_set(
     drawn = importlib.util.find_spec("matplotlib") is not None
     assert (tiny / "frontier_tiny.png").is_file() == drawn
     assert ("drawn: frontier_tiny.png" in printed) == drawn
-    assert frontier.run_frontier("tiny", chosen, folder=tiny)
+    assert frontier.run_frontier("tiny", chosen, folder=tiny, budgets=(2, 4))
     assert "3 points are there, 0 to run" in capsys.readouterr().out
 
 
