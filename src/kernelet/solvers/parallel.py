@@ -12,7 +12,7 @@ from typing import TypeVar
 from threadpoolctl import ThreadpoolController
 
 # Multiplications in a matrix product above which a second thread pays.
-_WORTH_A_THREAD = 200_000_000
+_WORTH_A_THREAD = 1_000_000_000
 
 T = TypeVar("T")
 R = TypeVar("R")
