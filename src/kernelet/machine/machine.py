@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,6 @@ class KernelMachine:
     vectors: FloatArray
     coefficients: FloatArray
     intercepts: FloatArray
-    _prepared: PreparedKernel = field(init=False)
-    _block_length: int = field(init=False)
 
     def __init__(
         self,
@@ -87,14 +86,21 @@ class KernelMachine:
             )
         for array in (Z, beta, b):
             array.flags.writeable = False
-        prepared = kernel.prepare(Z)
         # The only way to set attributes of a frozen dataclass.
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "vectors", Z)
         object.__setattr__(self, "coefficients", beta)
         object.__setattr__(self, "intercepts", b)
-        object.__setattr__(self, "_prepared", prepared)
-        object.__setattr__(self, "_block_length", block_length(prepared.row_elements, Z.dtype))
+
+    @cached_property
+    def _prepared(self) -> PreparedKernel:
+        # Made when the first row comes: it may hold the vectors once more for each kernel of a
+        # sum, and whoever only looks at a machine, or loads a file, should not pay for it.
+        return self.kernel.prepare(self.vectors)
+
+    @cached_property
+    def _block_length(self) -> int:
+        return block_length(self._prepared.row_elements, self.vectors.dtype)
 
     @property
     def n_vectors(self) -> int:
