@@ -154,6 +154,7 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "votes": exported.votes,
         "breakTies": exported.break_ties,
         "calibration": _calibration(exported),
+        "labelsByScores": exported.labels_by_scores,
         "columns": columns,
         "featureNames": names or exported.feature_names,
         "origin": origin,

@@ -180,7 +180,9 @@ function makeMachine(model) {
 
   function codeOf(row) {
     const values = outputs(row);
-    if (calibration) return indexOfLargest(probabilitiesBy[calibration.kind](calibration, values));
+    if (calibration && !model.labelsByScores) {
+      return indexOfLargest(probabilitiesBy[calibration.kind](calibration, values));
+    }
     if (model.reading === "pairs") {
       const shares = model.breakTies && model.votes;
       return indexOfLargest(votesOf(values, classes.length, shares));

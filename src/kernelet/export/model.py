@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from kernelet.learners import CalibratedClassifier
+from kernelet.export.scalers import scaled_columns
+from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
 from kernelet.learners.adapters import adapt
 from kernelet.learners.table_model import TableModel
-from kernelet.machine import CalibratedMachine, Calibration, KernelMachine
+from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
+from kernelet.machine.columns import Category, Number
 
 READINGS = ("values", "outliers", "classes", "pairs")
 
@@ -31,30 +34,43 @@ class ExportedModel:
     classes : list or None
         Labels as Python's own numbers and texts, where there are classes.
     calibration : Calibration or None
-        Makes probabilities of the scores; the class of the largest is then predicted.
+        Makes probabilities of the scores.
+    labels_by_scores : bool
+        Whether the class of the largest score is predicted even so, not that of the largest
+        probability: they differ where probabilities are equal after rounding.
     votes : bool
         Whether the decision function of pairs is the votes of the classes, not the pairs' scores.
     break_ties : bool
         Whether equal votes are decided by the scores.
     feature_names : list of str or None
+        Of the columns, where there are columns.
+    columns : tuple of Number or Category, or None
+        What is done to the columns of a row before it is the machine's; None takes it as it is.
+        A column of numbers whose ``fill`` is NaN leaves NaN as it is.
     """
 
     machine: KernelMachine
     reading: str
     classes: list[Any] | None = None
     calibration: Calibration | None = None
+    labels_by_scores: bool = False
     votes: bool = True
     break_ties: bool = False
     feature_names: list[str] | None = None
+    columns: tuple[Number | Category, ...] | None = None
 
 
-def exported_model(model: Any) -> ExportedModel:
+def exported_model(model: Any, *, with_columns: bool = False) -> ExportedModel:
     """The machine behind a fitted model, ready to be written down.
 
     Parameters
     ----------
     model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
 SVR, NuSVR, OneClassSVM or KernelRidge
+        A search stands for its best estimator.
+    with_columns : bool, default=False
+        Whether TableModel and pipelines of scalers are taken too: who asks for them has to do what
+        ``columns`` says.
 
     Returns
     -------
@@ -75,6 +91,11 @@ SVR, NuSVR, OneClassSVM or KernelRidge
     ('classes', ['high', 'low'], 3)
     """
     exported = _exported(model)
+    if exported.columns is not None and not with_columns:
+        raise TypeError(
+            f"a {type(model).__name__} as a whole is not exported to this format; export its "
+            "estimator, and give it rows that are encoded or scaled already."
+        )
     machine = exported.machine
     if not machine.kernel.is_serializable:
         raise ValueError(
@@ -92,13 +113,22 @@ def _exported(model: Any) -> ExportedModel:
         return ExportedModel(model.machine, "values", calibration=model.calibration)
     if isinstance(model, CalibratedClassifier):
         check_is_fitted(model)
-        calibration = model.calibrated_machine_.calibration
-        return replace(_exported(model.estimator_), calibration=calibration)
+        fitted = model.calibrated_machine_.calibration
+        # also of a model with probabilities of its own
+        return replace(_exported(model.estimator_), calibration=fitted, labels_by_scores=False)
     if isinstance(model, TableModel):
-        raise TypeError(
-            "a TableModel as a whole is exported to JavaScript only; export its estimator, and "
-            "give it the rows of its encoder."
+        columns = model.encoder.columns
+        return replace(
+            _exported(model.estimator), columns=columns, feature_names=model.encoder.names
         )
+    if isinstance(model, Pipeline):
+        columns = scaled_columns(model)
+        return replace(
+            _exported(model[-1]), columns=columns, feature_names=[c.name for c in columns]
+        )
+    best = getattr(model, "best_estimator_", None)
+    if best is not None:
+        return _exported(best)
     names = getattr(model, "feature_names_in_", None)
     feature_names = None if names is None else [str(name) for name in names]
     machine = getattr(model, "machine_", None)
@@ -113,10 +143,16 @@ def _exported(model: Any) -> ExportedModel:
             f"{type(model).__name__} cannot be exported; a KernelMachine, an estimator of "
             "kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM and KernelRidge can."
         ) from error
+    calibration = None
+    if isinstance(model, RelevanceVectorClassifier):
+        k = adapted.machine.n_outputs
+        calibration = SigmoidCalibration(np.full(k, -1.0), np.zeros(k))
     return ExportedModel(
         adapted.machine,
         "values" if adapted.reading == "scores" else adapted.reading,
         _plain_labels(adapted.classes),
+        calibration,
+        labels_by_scores=calibration is not None,
         votes=adapted.attributes.get("decision_function_shape_", "ovr") == "ovr",
         break_ties=bool(adapted.attributes.get("break_ties_", False)),
         feature_names=feature_names,

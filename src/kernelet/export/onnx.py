@@ -98,17 +98,21 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
         return [_outlier_label(graph, values), _scores(graph, values, kind, k)]
     if exported.calibration is not None:
         probabilities = _probabilities(graph, exported, values)
-        n = max(2, k)
+        n, by_scores = max(2, k), exported.labels_by_scores
         graph.add("Identity", probabilities, output="probabilities")
-        label = _label(graph, exported, probabilities)
+        label = _label(graph, exported, _by_class(graph, values, k) if by_scores else probabilities)
         return [label, ("probabilities", kind, [n]), _scores(graph, values, kind, k)]
     if exported.reading == "pairs":
         return _pairs(graph, exported, values, kind)
-    if k == 1:
-        zeros = graph.add("Mul", values, graph.constant(0.0))
-        both = graph.add("Concat", zeros, values, axis=1)
-        return [_label(graph, exported, both), _scores(graph, values, kind, k)]
-    return [_label(graph, exported, values), _scores(graph, values, kind, k)]
+    return [_label(graph, exported, _by_class(graph, values, k)), _scores(graph, values, kind, k)]
+
+
+def _by_class(graph: Graph, values: str, k: int) -> str:
+    """A score for each class: the one of two classes against 0."""
+    if k > 1:
+        return values
+    zeros = graph.add("Mul", values, graph.constant(0.0))
+    return graph.add("Concat", zeros, values, axis=1)
 
 
 def _scores(graph: Graph, values: str, kind: int, k: int) -> Output:
