@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from threading import Event, Lock
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
-from sklearn.base import clone
 
-from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels import Kernel
 from kernelet.learners.classifier import KernelClassifier
-from kernelet.learners.descent import Descent, Progress, minimize_over_vectors
-from kernelet.learners.exchange import resized, revived
-from kernelet.learners.marginal import MarginalObjective
-from kernelet.learners.options import choice, count, positive
-from kernelet.learners.progress import reporting
+from kernelet.learners.descent import Descent, Progress
+from kernelet.learners.direct import INNER_SHARE, learn_direct
+from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.options import choice, positive
 from kernelet.learners.saving import saved
 from kernelet.learners.svm_problem import LOSSES, SVMProblem
 from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine
-from kernelet.solvers.parallel import map_in_threads
-from kernelet.subspace import seed_vectors
-
-# The inner solves need not be finer than the search over Z can tell.
-_INNER_SHARE = 1e-2
-# Seeding silences a warning for a moment. The filters of warnings belong to the whole process: two
-# threads at it at once would leave them changed.
-_SEEDING = Lock()
 
 
 def learn_sparse_svm(
@@ -72,30 +60,21 @@ def learn_sparse_svm(
     -------
     Descent
     """
-    require_input_gradient(kernel, "the direct method")
-    objective = MarginalObjective(X, kernel, SVMProblem(Y, costs, loss, _INNER_SHARE * tol))
-    rng = np.random.default_rng(random_state)
-    if n_vectors is not None and n_vectors != vectors.shape[0]:
-        vectors = resized(objective, objective(vectors), n_vectors, rng)
-    return minimize_over_vectors(
-        objective,
+    return learn_direct(
+        X,
+        kernel,
+        SVMProblem(Y, costs, loss, INNER_SHARE * tol),
         vectors,
         max_iter=max_iter,
         tol=tol,
-        revive=lambda at: revived(objective, at, rng),
+        n_vectors=n_vectors,
+        random_state=random_state,
         on_step=on_step,
     )
 
 
-@saved(
-    objective_=float,
-    history_=list,
-    n_iter_=int,
-    n_evaluations_=int,
-    interrupted_=bool,
-    _set_sizes=np.ndarray,
-)
-class SparseSVC(KernelClassifier):
+@saved(**FITTED)
+class SparseSVC(DirectEstimator, KernelClassifier):
     r"""A support vector machine whose number of vectors is fixed in advance.
 
     The direct method learns the expansion vectors Z together with the machine, by gradient descent
@@ -233,207 +212,16 @@ class SparseSVC(KernelClassifier):
     def _learn(self, data: TrainingSet) -> KernelMachine:
         choice("loss", self.loss, LOSSES)
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        positive("C", self.C)
+        costs = positive("C", self.C) * data.weights
         positive("tol", self.tol)
-        count("max_iter", self.max_iter)
-        count("n_init", self.n_init)
-        require_input_gradient(data.kernel, type(self).__name__)
         columns = [data.targets] if shared else [column[:, None] for column in data.targets.T]
-        budgets = self._budgets(len(columns))
-        seeds = data.rng.randint(np.iinfo(np.int32).max, size=(len(columns), self.n_init))
-        starts = self._last_vectors(data, len(columns))
-        lock, interrupted = Lock(), Event()
-        ends: dict[int, Descent] = {}
-        max_steps = self.max_iter * self.n_init * len(columns)
-        rows = {"X": data.X, "y": self.classes_[data.codes]}
-        with reporting(self, self.verbose, max_steps, **rows) as report:
-
-            def search(k: int) -> None:
-                def on_step(step: Progress) -> bool:
-                    if interrupted.is_set():
-                        raise KeyboardInterrupt
-                    # one class of several is no classifier
-                    attributes = (lambda: {"machine_": step.best.machine}) if shared else None
-                    with lock:
-                        return report(step, attributes)
-
-                ends[k] = self._search(data, columns[k], budgets[k], seeds[k], starts[k], on_step)
-                if ends[k].interrupted:  # the others end after a step
-                    interrupted.set()
-
-            try:
-                map_in_threads(search, range(len(columns)), self.n_jobs or 1, interrupted.set)
-            except KeyboardInterrupt:
-                if not ends:
-                    raise
-                interrupted.set()
-                for k in range(len(columns)):
-                    if k not in ends:
-                        search(k)
-        return self._store([ends[k] for k in range(len(columns))], data.kernel)
-
-    def fit_path(
-        self,
-        X: Any,
-        y: ArrayLike,
-        budgets: Sequence[int],
-        sample_weight: ArrayLike | None = None,
-    ) -> list[SparseSVC]:
-        """Fitted models for several budgets, each started from the one before.
-
-        Increasing budgets add vectors where they lower W most, decreasing ones drop those that
-        are missed least, and each machine is then polished. Each costs about as much as a fit of
-        its own would; since it starts near its end, a looser ``tol`` (1e-2) does nearly as well
-        at half the price. This estimator itself is left unfitted.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        budgets : sequence of int
-            Values of ``n_vectors``, in the order in which they are to be fitted.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        list of SparseSVC
-            One fitted estimator for each budget.
-        """
-        return list(self.iter_path(X, y, budgets, sample_weight))
-
-    def iter_path(
-        self,
-        X: Any,
-        y: ArrayLike,
-        budgets: Sequence[int],
-        sample_weight: ArrayLike | None = None,
-    ) -> Iterator[SparseSVC]:
-        """The models of `fit_path` one after the other, each as soon as it is fitted.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        budgets : sequence of int
-            Values of ``n_vectors``, in the order in which they are to be fitted.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Yields
-        ------
-        SparseSVC
-            A fitted estimator for the next budget.
-        """
-        last: SparseSVC | None = None
-        for budget in budgets:
-            model: SparseSVC = clone(self).set_params(n_vectors=budget)
-            if last is not None:
-                model.set_params(warm_start=True)
-                model._vector_sets = last._vector_sets
-            model.fit(X, y, sample_weight)
-            last = model.set_params(warm_start=self.warm_start)
-            yield last
-
-    def _budgets(self, n_searches: int) -> list[int]:
-        if np.ndim(self.n_vectors) == 0:
-            return [count("n_vectors", self.n_vectors)] * n_searches
-        budgets = [count("n_vectors", int(value)) for value in np.asarray(self.n_vectors)]
-        if len(budgets) != n_searches:
-            raise ValueError(
-                f"n_vectors holds {len(budgets)} numbers but there are {n_searches} independent "
-                'sets of vectors; give one number, or one per class with vectors="per_class".'
-            )
-        return budgets
-
-    def _last_vectors(self, data: TrainingSet, n_searches: int) -> list[FloatArray | None]:
-        """Vectors of the last fit, where there is one that fits these data."""
-        last = getattr(self, "_vector_sets", None) if self.warm_start else None
-        d = data.X.shape[1]
-        if last is None or len(last) != n_searches or last[0].shape[1] != d:
-            return [None] * n_searches
-        return list(last)
+        problems = [SVMProblem(Y, costs, self.loss, INNER_SHARE * self.tol) for Y in columns]
+        labels = self.classes_[data.codes]
+        searches = self._search_vectors(
+            data.X, data.weights, data.kernel, problems, data.rng, labels
+        )
+        return self._store(searches, data.kernel)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        # a file holds the vectors once, in the machine; a warm start goes on from them
-        sizes = getattr(self, "_set_sizes", np.zeros(0, dtype=np.int64))
-        if sizes.sum() == self.machine_.n_vectors and (sizes > 0).all() and sizes.ndim == 1:
-            vectors = np.array(self.machine_.vectors, dtype=np.float64)
-            self._vector_sets = np.split(vectors, np.cumsum(sizes)[:-1])
-
-    def _search(
-        self,
-        data: TrainingSet,
-        Y: FloatArray,
-        budget: int,
-        seeds: Any,
-        start: FloatArray | None,
-        on_step: Callable[[Progress], bool],
-    ) -> Descent:
-        """The best of n_init descents for one set of vectors."""
-        best: Descent | None = None
-        for seed in seeds[:1] if start is not None else seeds:
-            try:
-                descent = self._descend(data, Y, budget, int(seed), start, on_step)
-            except KeyboardInterrupt:
-                if best is None:
-                    raise
-                return best.interrupted_later()
-            if best is None or descent.best.value < best.best.value:
-                best = descent
-            if descent.interrupted:
-                return best.interrupted_later()
-        assert best is not None
-        return best
-
-    def _descend(
-        self,
-        data: TrainingSet,
-        Y: FloatArray,
-        budget: int,
-        seed: int,
-        start: FloatArray | None,
-        on_step: Callable[[Progress], bool],
-    ) -> Descent:
-        vectors = start
-        if vectors is None:
-            with _SEEDING:
-                vectors = seed_vectors(data.X, budget, self.init, data.kernel, seed, data.weights)
-        return learn_sparse_svm(
-            data.X,
-            Y,
-            self.C * data.weights,
-            data.kernel,
-            vectors,
-            loss=self.loss,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_vectors=None if start is None else budget,
-            random_state=seed,
-            on_step=on_step,
-        )
-
-    def _store(self, searches: list[Descent], kernel: Kernel) -> KernelMachine:
-        ends = [search.best for search in searches]
-        self._vector_sets = [end.vectors for end in ends]
-        self._set_sizes = np.array([end.vectors.shape[0] for end in ends], dtype=np.int64)
-        self.objective_ = float(sum(end.value for end in ends))
-        self.history_ = [np.array(search.history) for search in searches]
-        self.n_iter_ = sum(search.n_iter for search in searches)
-        self.n_evaluations_ = sum(search.n_evaluations for search in searches)
-        self.interrupted_ = any(search.interrupted for search in searches)
-        for search in searches:
-            search.warn_unless_converged(type(self).__name__)
-        if len(ends) == 1:
-            return ends[0].machine
-        return KernelMachine(
-            kernel,
-            np.concatenate([end.vectors for end in ends]),
-            block_diag(*[end.coefficients for end in ends]),
-            np.concatenate([end.intercepts for end in ends]),
-        )
+        self._recall_vectors()
