@@ -15,6 +15,7 @@ from kernelet.learners.exchange import best_rows, removals, resized, revived
 from kernelet.learners.fisher_problem import ContrastProblem, DiscriminantProblem
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.reduced_set_problem import ReducedSetProblem
+from kernelet.learners.ridge_problem import RidgeProblem
 from kernelet.learners.svm_problem import SVMProblem
 from learner_oracles import central_differences, svm_by_clarabel, svm_objective
 
@@ -30,6 +31,7 @@ CODES = np.digitize(X[:, 0] + 0.6 * X[:, 1] ** 2 + 0.3 * rng.normal(size=60), [0
 Y = np.where(CODES[:, None] == np.arange(3), 1.0, -1.0)
 WEIGHTS = rng.uniform(0.5, 2.0, 60)
 GIVEN = rng.normal(size=(60, 2))
+TARGETS = np.sin(2.0 * X) + GIVEN / 3.0
 SPREAD = np.array([[-1.6, 0.2], [0.1, -1.5], [1.5, 0.3], [0.2, 1.4], [-0.1, 0.1]])
 
 
@@ -50,6 +52,8 @@ PROBLEMS = {
     "contrast, 3 outputs": lambda kernel, C: ContrastProblem(Y, WEIGHTS, 1.0 / C),
     "discriminant": lambda kernel, C: DiscriminantProblem(CODES, WEIGHTS, 1.0 / C, 2),
     "reduced set": reduced_set,
+    "ridge": lambda kernel, C: RidgeProblem(TARGETS[:, :1], C * WEIGHTS),
+    "ridge, 2 outputs": lambda kernel, C: RidgeProblem(TARGETS, C * WEIGHTS, False),
 }
 problems = pytest.mark.parametrize("problem", PROBLEMS)
 kernels = pytest.mark.parametrize("kernel", KERNELS)
@@ -109,7 +113,8 @@ HARD = {
 @costs
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "matern52"])
 @pytest.mark.parametrize(
-    "problem", ["hinge, 3 outputs", "squared hinge", "contrast", "discriminant", "reduced set"]
+    "problem",
+    ["hinge, 3 outputs", "squared hinge", "contrast", "discriminant", "reduced set", "ridge"],
 )
 @pytest.mark.parametrize("case", HARD)
 def test_beyond_that_conditioning_the_search_still_descends(problem, kernel, C, case):

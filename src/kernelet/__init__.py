@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ReducedSVC,
         RelevanceVectorClassifier,
         RelevanceVectorRegressor,
+        SparseKernelRidge,
         SparseSVC,
         SubspaceLPSVC,
     )
@@ -56,6 +57,7 @@ _LEARNERS = (
     "ReducedSVC",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
+    "SparseKernelRidge",
     "SparseSVC",
     "SubspaceLPSVC",
     "calibrate",
@@ -90,6 +92,7 @@ __all__ = [
     "ReducedSVC",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
+    "SparseKernelRidge",
     "SparseSVC",
     "SparsityPathDisplay",
     "SubspaceLPSVC",

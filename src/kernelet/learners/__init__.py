@@ -13,6 +13,7 @@ from kernelet.learners.norm_svr import NormSVR
 from kernelet.learners.reduced_svc import ReducedSVC
 from kernelet.learners.relevance_classifier import RelevanceVectorClassifier
 from kernelet.learners.relevance_regressor import RelevanceVectorRegressor
+from kernelet.learners.sparse_kernel_ridge import SparseKernelRidge
 from kernelet.learners.sparse_svc import SparseSVC
 from kernelet.learners.subspace_lp import SubspaceLPSVC
 
@@ -28,6 +29,7 @@ __all__ = [
     "ReducedSVC",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
+    "SparseKernelRidge",
     "SparseSVC",
     "SubspaceLPSVC",
     "calibrate",

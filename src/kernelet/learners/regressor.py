@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel, resolve_kernel
@@ -27,11 +28,12 @@ class RegressionSet:
     Attributes
     ----------
     X : ndarray or CSR array of shape (n, d)
-    targets : ndarray of shape (n,)
+    targets : ndarray of shape (n,), or (n, k) where several may be given
     weights : ndarray of shape (n,)
     kernel : Kernel
     centre, size : float
         Mean and standard deviation of the targets; a size of 1 if they are all the same.
+    rng : RandomState
     """
 
     X: Any
@@ -40,27 +42,56 @@ class RegressionSet:
     kernel: Kernel
     centre: float
     size: float
+    rng: np.random.RandomState
 
 
 def regression_set(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    multi_output: bool = False,
 ) -> RegressionSet:
     """Validate the arguments of ``fit`` for an estimator.
 
-    The estimator has the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
+    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where
+    anything is random, ``random_state``. With ``multi_output`` the targets have two dimensions.
     """
-    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=np.float64,
+        y_numeric=True,
+        multi_output=multi_output,
+    )
     weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
     remember_training(estimator, X.shape[0])
-    rows = canonical_rows(X, np.asarray(y, dtype=np.float64), weights)
+    given = np.asarray(y, dtype=np.float64)
+    if multi_output:
+        # several targets are told apart by the number of their combination
+        kinds, codes = np.unique(given.reshape(len(given), -1), axis=0, return_inverse=True)
+        rows = canonical_rows(X, codes.ravel(), weights)
+        targets = kinds[np.asarray(rows.y, dtype=np.intp)]
+    else:
+        rows = canonical_rows(X, given, weights)
+        targets = np.asarray(rows.y, dtype=np.float64)
     gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
     kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
     share = rows.costs / rows.costs.sum()
-    targets = np.asarray(rows.y, dtype=np.float64)
-    centre = float(share @ targets)
-    size = float(np.sqrt(share @ np.square(targets - centre)))
+    centre = float(np.mean(share @ targets))
+    size = float(np.sqrt(np.mean(share @ np.square(targets - centre))))
     is_constant = size <= 1e-14 * max(abs(centre), np.finfo(np.float64).tiny)
-    return RegressionSet(rows.X, targets, rows.costs, kernel, centre, 1.0 if is_constant else size)
+    return RegressionSet(
+        rows.X,
+        targets,
+        rows.costs,
+        kernel,
+        centre,
+        1.0 if is_constant else size,
+        check_random_state(getattr(estimator, "random_state", None)),
+    )
 
 
 class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator, ABC):
@@ -70,6 +101,7 @@ class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEs
     """
 
     machine_: KernelMachine
+    _multi_output = False
 
     @abstractmethod
     def _learn(self, data: RegressionSet) -> KernelMachine:
@@ -83,8 +115,8 @@ class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
-        y : array-like of shape (n_samples,)
-            Targets.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; more than one only where the class says so.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; a weight equals as many repetitions.
 
@@ -93,7 +125,8 @@ class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         self : object
             The fitted regressor.
         """
-        self.machine_ = self._learn(regression_set(self, X, y, sample_weight))
+        data = regression_set(self, X, y, sample_weight, self._multi_output)
+        self.machine_ = self._learn(data)
         return self
 
     @property
@@ -116,7 +149,7 @@ class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEs
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         return self._scores(X)
 
@@ -127,9 +160,11 @@ class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         return scores
 
     def _check_loaded(self) -> None:
-        require_outputs(self, 1)
+        if not self._multi_output:
+            require_outputs(self, 1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.target_tags.multi_output = self._multi_output
         return tags

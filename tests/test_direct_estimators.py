@@ -1,0 +1,253 @@
+"""What the estimators of the direct method have in common, whatever their inner problem is."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelet import load
+from kernelet.kernels import Gaussian
+from kernelet.learners import SparseKernelRidge
+from kernelet.learners.marginal import MarginalObjective
+from kernelet.learners.progress import HAS_CALLBACKS
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 2))
+y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] ** 2 + 0.1 * RNG.normal(size=90)
+TWO = np.column_stack([y, X[:, 0] * X[:, 1]])
+
+# name -> maker and targets
+CASES = {
+    "ridge": (lambda m=5, **o: SparseKernelRidge(m, **{"C": 10.0, "random_state": 0, **o}), y),
+    "ridge, 2 targets": (
+        lambda m=5, **o: SparseKernelRidge(m, **{"C": 10.0, "random_state": 0, **o}),
+        TWO,
+    ),
+}
+each = pytest.mark.parametrize(("make", "target"), CASES.values(), ids=CASES)
+
+
+def output(model, rows):
+    """What the model makes of rows, as the method has it that this kind of model has."""
+    names = ("decision_function", "predict", "transform")
+    (method, *_) = [getattr(model, name) for name in names if hasattr(model, name)]
+    return method(rows)
+
+
+class TestSearch:
+    @each
+    def test_attributes(self, make, target):
+        m = make().fit(X, target)
+        assert m.n_vectors_ == 5
+        assert_array_equal(m.vectors_, m.machine_.vectors)
+        assert len(m.history_) == 1
+        assert m.history_[0][-1] == m.objective_ < m.history_[0][0]
+        assert (np.diff(m.history_[0]) <= 0.0).all()
+        assert 0 < m.n_iter_ < m.n_evaluations_
+        assert m.interrupted_ is False
+
+    @each
+    def test_same_seed_same_bits(self, make, target):
+        m = make().fit(X, target)
+        assert make().fit(X, target).machine_ == m.machine_
+        assert m.fit(X, target).machine_ == make().fit(X, target).machine_
+
+    @each
+    def test_n_init_keeps_the_best(self, make, target, monkeypatch):
+        ends, kind = [], type(make())
+        original = kind._descend
+
+        def recorded(self, *arguments):
+            end = original(self, *arguments)
+            ends.append(end.best.value)
+            return end
+
+        monkeypatch.setattr(kind, "_descend", recorded)
+        m = make(2, init="random", n_init=4).fit(X, target)
+        assert len(ends) == 4
+        assert m.objective_ == min(ends)
+
+    @each
+    def test_given_initial_vectors(self, make, target):
+        init = X[:5].copy()
+        m = make(init=init).fit(X, target)
+        assert_array_equal(init, X[:5])
+        assert m.history_[0][0] > m.objective_
+
+    @each
+    @pytest.mark.parametrize("kernel", ["rbf", "poly", "matern52", "laplacian", "sigmoid"])
+    def test_kernels(self, make, target, kernel):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            m = make(kernel=kernel, coef0=1.0, max_iter=30).fit(X, target)
+        assert m.objective_ < m.history_[0][0]
+        assert np.isfinite(output(m, X)).all()
+
+    @each
+    def test_too_few_steps_are_told(self, make, target):
+        with pytest.warns(ConvergenceWarning) as record:
+            m = make(max_iter=2).fit(X, target)
+        (warning,) = record
+        assert f"{type(m).__name__} stopped early: max_iter=2" in str(warning.message)
+        assert f"W = {m.objective_:.6g} after 2 steps" in str(warning.message)
+
+    @each
+    def test_ctrl_c_leaves_a_usable_model(self, make, target, monkeypatch):
+        evaluate, numbers = MarginalObjective.__call__, itertools.count(1)
+
+        def signalled(self, Z, rank=None):
+            if next(numbers) == 5:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            return evaluate(self, Z, rank)
+
+        monkeypatch.setattr(MarginalObjective, "__call__", signalled)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            m = make().fit(X, target)
+        assert m.interrupted_ is True
+        assert np.isfinite(output(m, X)).all()
+
+    @each
+    def test_verbose_goes_to_standard_error(self, make, target, capsys):
+        m = make(verbose=2).fit(X, target)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert len(err.splitlines()) == m.n_iter_ // 2
+
+    @each
+    def test_callbacks_see_every_step(self, make, target):
+        seen = []
+
+        class Recorder:
+            def setup(self, estimator, context):
+                pass
+
+            def teardown(self, estimator, context):
+                pass
+
+            def on_fit_task_begin(self, estimator, context):
+                pass
+
+            def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
+                if fitted_estimator is not None:
+                    seen.append(output(fitted_estimator, X))
+
+        estimator = make()
+        if HAS_CALLBACKS:
+            estimator.set_callbacks(Recorder())
+        estimator.fit(X, target)
+        assert len(seen) == (estimator.n_iter_ if HAS_CALLBACKS else 0)
+        if seen:
+            order = np.lexsort(X.T[::-1])  # the rows of a fit are sorted
+            assert_allclose(seen[-1], output(estimator, X[order]), atol=1e-9)
+
+    @each
+    @pytest.mark.parametrize(
+        ("parameters", "words"),
+        [
+            ({"m": 0}, "n_vectors must"),
+            ({"m": [2, 3]}, "n_vectors holds 2 numbers"),
+            ({"tol": 0.0}, "tol must"),
+            ({"max_iter": 0}, "max_iter must"),
+            ({"n_init": 0}, "n_init must"),
+            ({"init": "means"}, "means"),
+            ({"init": np.zeros((4, 2))}, "n_vectors=5, but 4"),
+            ({"kernel": lambda A, B: A @ B.T}, "needs the gradient"),
+        ],
+    )
+    def test_a_bad_parameter_is_named(self, make, target, parameters, words):
+        with pytest.raises(ValueError, match=words):
+            make(**parameters).fit(X, target)
+
+
+class TestPaths:
+    @each
+    def test_another_budget_starts_from_the_last(self, make, target):
+        path = make().fit_path(X, target, [2, 4, 6, 3])
+        assert [m.n_vectors_ for m in path] == [2, 4, 6, 3]
+        assert path[0].machine_ == make(2).fit(X, target).machine_
+        values = [m.objective_ for m in path]
+        assert values[1] <= values[0]
+        assert values[2] <= values[1]
+        # no worse than a start from scratch by much
+        assert values[3] <= make(3).fit(X, target).objective_ + 0.1 * abs(values[3])
+
+    @each
+    def test_a_loaded_model_goes_on_from_its_vectors(self, make, target, tmp_path):
+        m = make(4, warm_start=True).fit(X, target)
+        m.save(tmp_path / "m.kernelet")
+        loaded = load(tmp_path / "m.kernelet")
+        for model in (m, loaded):
+            model.set_params(n_vectors=6, random_state=3).fit(X, target)
+        assert loaded.machine_ == m.machine_
+        assert m.n_vectors_ == 6
+
+
+class TestData:
+    @each
+    def test_a_weight_is_a_repetition(self, make, target):
+        times = np.random.default_rng(0).integers(0, 4, len(X))
+        weighted = make().fit(X, target, sample_weight=times)
+        repeated = make().fit(np.repeat(X, times, axis=0), np.repeat(target, times, axis=0))
+        assert weighted.machine_ == repeated.machine_
+        assert weighted.objective_ == repeated.objective_
+
+    @each
+    def test_the_order_of_rows_does_not_matter(self, make, target):
+        order = np.random.default_rng(0).permutation(len(X))
+        assert make().fit(X[order], target[order]).machine_ == make().fit(X, target).machine_
+
+    @each
+    def test_pandas_float32_and_copies(self, make, target, tmp_path):
+        m = make().fit(X, target)
+        framed = make().fit(pd.DataFrame(X, columns=["a", "b"]), pd.DataFrame(target).squeeze())
+        assert framed.machine_ == m.machine_
+        assert_array_equal(framed.feature_names_in_, ["a", "b"])
+        single = make().fit(X.astype(np.float32), target)
+        assert_allclose(single.objective_, m.objective_, rtol=2e-2)
+        assert clone(m).fit(X, target).machine_ == m.machine_
+        assert_array_equal(output(pickle.loads(pickle.dumps(m)), X), output(m, X))
+        m.save(tmp_path / "m.kernelet")
+        loaded = load(tmp_path / "m.kernelet")
+        assert_array_equal(output(loaded, X), output(m, X))
+        assert loaded.get_params() == m.get_params()
+        assert loaded.objective_ == m.objective_
+
+    @each
+    @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix])
+    def test_sparse_equals_dense(self, make, target, container):
+        rows = np.where(np.abs(X) > 0.5, X, 0.0)
+        dense, csr = make(max_iter=8), make(max_iter=8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            dense.fit(rows, target)
+            csr.fit(container(rows), target)
+        # products of sparse rows add in another order
+        assert_allclose(csr.objective_, dense.objective_, rtol=1e-3)
+        assert_allclose(output(csr, rows), output(csr, container(rows)), atol=1e-9)
+
+    @each
+    def test_constant_columns_and_few_rows(self, make, target):
+        rows = np.column_stack([X, np.full(len(X), 7.0)])
+        assert_allclose(make(gamma=0.5).fit(rows, target).vectors_[:, 2], 7.0, atol=1e-9)
+        with pytest.warns(UserWarning, match="are used"):
+            assert make(50).fit(X[:6], target[:6]).n_vectors_ == 6
+
+    @each
+    def test_pipeline_and_kernel_objects(self, make, target):
+        m = make(gamma=0.3).fit(X, target)
+        assert make(kernel=Gaussian(0.3)).fit(X, target).machine_ == m.machine_
+        pipe = make_pipeline(StandardScaler(), make()).fit(X * [1.0, 1e4], target)
+        assert np.isfinite(output(pipe, X)).all()
