@@ -36,8 +36,9 @@ demo: $(VENV)/.demo  ## train an SVM and small machines on digits, compare them,
 test: $(VENV)/.test  ## run the tests (ARGS="-k name" for some of them)
 	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) $(ARGS)
 
-# Needs node and a Chromium with its driver; on Debian: apt install nodejs chromium chromium-driver
-test-browser: $(VENV)/.browser  ## run the page of the demo in a browser, and exported JavaScript
+# Needs node, a Chromium with its driver, and LIBSVM's programs; on Debian:
+# apt install nodejs chromium chromium-driver libsvm-tools
+test-browser: $(VENV)/.browser  ## run the demo in a browser, exported JavaScript and LIBSVM files
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
 
 lint: $(VENV)/.lint  ## check format, style, types and the layers

@@ -21,7 +21,7 @@ from typing import TextIO
 import kernelet
 from kernelet.cli.errors import CommandError, nearest, one_line
 
-COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info")
+COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info", "export")
 EPILOG = """in a minute:
   kernelet demo
   kernelet fit train.csv --target class --vectors 20 --holdout 0.2 -o model.kernelet

@@ -10,6 +10,7 @@ import argparse
 import csv
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
@@ -142,16 +143,16 @@ def _named(what: str, values: NDArray[Any], classes: NDArray[Any] | None) -> dic
     return {f"{what}_{name}": values[:, name - 1].tolist() for name in names}
 
 
-class Writer:
+class Writer(ABC):
     """Writes columns piece by piece."""
 
+    @abstractmethod
     def rows(self, columns: dict[str, list[Any]]) -> None:
         """Some more rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, n_rows: int, output: Output) -> None:
         """After the last row."""
-        raise NotImplementedError
 
 
 class CsvWriter(Writer):

@@ -5,19 +5,18 @@ from __future__ import annotations
 import importlib.resources
 import json
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
-from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.documents import calibration_document, numbers_text
+from kernelet.export.model import exported_model
 from kernelet.kernels import Kernel, Laplacian
 from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.table_model import TableModel
-from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
@@ -153,7 +152,7 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "classes": exported.classes,
         "votes": exported.votes,
         "breakTies": exported.break_ties,
-        "calibration": _calibration(exported),
+        "calibration": calibration_document(exported.calibration),
         "labelsByScores": exported.labels_by_scores,
         "columns": columns,
         "featureNames": names or exported.feature_names,
@@ -187,19 +186,6 @@ def _cast(name: str, array: NDArray[Any], dtype: str) -> NDArray[Any]:
     return cast
 
 
-def _calibration(exported: ExportedModel) -> dict[str, Any] | None:
-    calibration: Calibration | None = exported.calibration
-    if calibration is None:
-        return None
-    if isinstance(calibration, SigmoidCalibration):
-        slopes, offsets = np.asarray(calibration.slopes), np.asarray(calibration.offsets)
-        return {"kind": "sigmoid", "slopes": slopes, "offsets": offsets}
-    if isinstance(calibration, TemperatureCalibration):
-        inverse = float(calibration.inverse_temperature)
-        return {"kind": "temperature", "inverse_temperature": inverse}
-    raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
-
-
 def _counted(count: int, word: str) -> str:
     return f"{count} {word}" + ("" if count == 1 else "s")
 
@@ -213,8 +199,8 @@ def _literal(document: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.ndim == 1:
-            return f"[{_numbers(value)}]"
-        rows = [f"    {_numbers(row)}," for row in value]
+            return f"[{numbers_text(value)}]"
+        rows = [f"    {numbers_text(row)}," for row in value]
         return "\n".join(["[", *rows, "  ]"])
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key}: {_value(item)}" for key, item in value.items()) + " }"
@@ -224,20 +210,3 @@ def _value(value: Any) -> str:
         return f"{value}n"
     # Names and labels are other people's: they must not end a script that holds the module.
     return json.dumps(value).replace("<", "\\u003c")
-
-
-def _numbers(array: NDArray[Any]) -> str:
-    """Numbers with as many digits as it takes to read the same again, and no more."""
-    exact: Sequence[float] = array.astype(np.float64).tolist()
-    if array.dtype == np.float64:
-        return ", ".join(map(_shortest, exact))
-    short = [str(number) for number in array]
-    # JavaScript rounds twice, to 64 and to 32 bits: hardly ever is that not the same.
-    return ", ".join(
-        text.removesuffix(".0") if np.float32(float(text)) == number else _shortest(number)
-        for text, number in zip(short, exact, strict=True)
-    )
-
-
-def _shortest(number: float) -> str:
-    return repr(number).removesuffix(".0")

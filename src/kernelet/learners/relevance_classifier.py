@@ -13,7 +13,7 @@ from kernelet.learners.relevance import Basis, learn_relevance
 from kernelet.learners.relevance_likelihood import BernoulliLikelihood
 from kernelet.learners.saving import saved
 from kernelet.learners.training import FloatArray, TrainingSet
-from kernelet.machine import KernelMachine
+from kernelet.machine import KernelMachine, SigmoidCalibration
 
 
 @saved(objective_=float, evidence_path_=list, n_iter_=int)
@@ -140,10 +140,5 @@ class RelevanceVectorClassifier(KernelClassifier):
         ndarray of shape (n_samples, n_classes)
         """
         scores = self.decision_function(X)
-        # half of tanh: no overflow, however sure the machine is
-        probabilities = 0.5 + 0.5 * np.tanh(0.5 * scores)
-        if probabilities.ndim == 1:
-            return np.column_stack([1.0 - probabilities, probabilities])
-        probabilities = np.maximum(probabilities, np.finfo(probabilities.dtype).tiny)
-        shares: FloatArray = probabilities / probabilities.sum(axis=1, keepdims=True)
-        return shares
+        k = self.machine_.n_outputs
+        return SigmoidCalibration(np.full(k, -1.0), np.zeros(k)).probabilities(scores)

@@ -1,0 +1,272 @@
+"""Models from JSON. A file is not trusted: what it says is checked before it is used."""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelet.export.json import FORMAT, FORMAT_VERSION
+from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
+from kernelet.learners.compressed import READINGS, Compressed
+from kernelet.learners.table_model import TableModel
+from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
+from kernelet.machine.columns import Category, ColumnEncoder, Number
+from kernelet.persistence import ModelFileError, Record, from_record
+from kernelet.persistence.errors import one_line
+from kernelet.persistence.machines import calibrated_machine
+from kernelet.persistence.record import checked
+
+_LABELS = (bool, int, float, str)
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `json` has written, or any other program in its format.
+
+    Nothing in a file is executed. The model answers as the one that was written, but it is of
+    another class: as `kernelet.compress` gives it, one that is fitted and cannot be fitted again.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    object
+        A classifier, regressor or outlier detector; a CalibratedClassifier where there is a
+        calibration; in a TableModel where there are columns, in a Pipeline where there are scalers;
+        a KernelMachine or CalibratedMachine where outputs are features or scores.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not such a model; the message says why.
+    OSError
+        If there is no such file, or it may not be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.svm import SVC
+    >>> from kernelet.export import json, read_json
+    >>> svc = SVC().fit([[0.0], [1.0], [5.0]], ["low", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     json(svc, os.path.join(folder, "svc.json"))
+    ...     model = read_json(os.path.join(folder, "svc.json"))
+    >>> model.predict([[0.5], [4.0]]).tolist()
+    ['low', 'high']
+    """
+    with open(path, "rb") as stream:
+        data = stream.read()
+    try:
+        return model_of(_parsed(data))
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ModelFileError(f"{os.fspath(path)}: {one_line(error).rstrip('.')}.") from error
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        text = data.decode("utf-8")
+        parsed: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"not JSON: {one_line(error)}") from error
+    return parsed
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def model_of(document: object) -> Any:
+    """The model that a document describes."""
+    fields = checked(document, dict, "the file")
+    if fields.get("format") != FORMAT:
+        raise ModelFileError(f'not a model of kernelet, which has the format "{FORMAT}"')
+    record = Record("the model", fields)
+    version = record.value("format_version", int)
+    if version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"format version {version}, this kernelet reads {FORMAT_VERSION}; upgrade kernelet"
+        )
+    machine = _machine(record)
+    reading = record.value("reading", str)
+    if reading in ("scores", "features"):
+        if fields.get("columns") is not None:
+            raise ModelFileError(f"columns in front of {reading} are not read; leave them out")
+        calibration = _calibration(record)
+        return machine if calibration is None else calibrated_machine(machine, calibration)
+    return _with_columns(record, _estimator(record, machine, reading))
+
+
+def _machine(record: Record) -> KernelMachine:
+    dtype = record.value("dtype", str)
+    if dtype not in ("float32", "float64"):
+        raise ModelFileError("the dtype must be float32 or float64")
+    m, d, k = (record.value(name, int) for name in ("n_vectors", "n_features", "n_outputs"))
+    if d < 1 or k < 1:
+        raise ModelFileError("there must be features and outputs")
+    arrays = {
+        "vectors": _matrix(record, "vectors", d, dtype),
+        "coefficients": _matrix(record, "coefficients", k, dtype),
+        "intercepts": _numbers(record, "intercepts", dtype),
+    }
+    if (len(arrays["vectors"]), len(arrays["coefficients"])) != (m, m):
+        raise ModelFileError(f"there must be {m} vectors with a row of coefficients each")
+    kernel = {"kernel": record.value("kernel", dict)}
+    machine: KernelMachine = from_record(Record("KernelMachine", kernel, arrays), KernelMachine)
+    return machine
+
+
+def _matrix(record: Record, name: str, width: int, dtype: str) -> NDArray[Any]:
+    rows = [checked(row, list, f"a row of {name!r}") for row in record.value(name, list)]
+    if any(len(row) != width for row in rows):
+        raise ModelFileError(f"each row of {name!r} must hold {width} numbers")
+    flat = _array(name, list(chain.from_iterable(rows)), dtype)
+    return flat.reshape(len(rows), width)
+
+
+def _numbers(record: Record, name: str, dtype: str = "float64") -> NDArray[Any]:
+    return _array(name, record.value(name, list), dtype)
+
+
+def _array(name: str, values: list[Any], dtype: str) -> NDArray[Any]:
+    if any(type(value) is not float and type(value) is not int for value in values):
+        raise ModelFileError(f"{name!r} must hold numbers")
+    with np.errstate(over="ignore"):  # what is infinite then is refused with the rest
+        return np.array(values, dtype=np.float64).astype(dtype)
+
+
+def _calibration(record: Record) -> Record | None:
+    """As model files have it."""
+    given = record.optional("calibration", dict)
+    if given is None:
+        return None
+    told = Record("the calibration", given)
+    kind = told.value("kind", str)
+    if kind == "sigmoid":
+        arrays = {name: _numbers(told, name) for name in ("slopes", "offsets")}
+        return Record("SigmoidCalibration", arrays=arrays)
+    if kind == "temperature":
+        return Record("TemperatureCalibration", given)
+    raise ModelFileError(f"the calibration {kind!r} is not known")
+
+
+def _estimator(record: Record, machine: KernelMachine, reading: str) -> Any:
+    if reading not in READINGS:
+        raise ModelFileError(f"the reading {reading!r} is not known")
+    attributes: dict[str, Any] = {"error_norm_": 0.0, "relative_error_": 0.0}
+    if reading in ("classes", "pairs"):
+        attributes["classes_"] = _labels(record)
+    if reading == "pairs":
+        votes = record.value("votes", bool)
+        attributes["decision_function_shape_"] = "ovr" if votes else "ovo"
+        attributes["break_ties_"] = record.value("break_ties", bool)
+    model: Compressed = READINGS[reading].from_machine(machine, None, **attributes)
+    model._check_loaded()
+    if record.optional("feature_names", list) is not None:
+        names = record.texts("feature_names")
+        if len(names) != machine.n_features:
+            raise ModelFileError("there must be a name for each feature")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    calibration = _calibration(record)
+    if calibration is None:
+        return model
+    if reading != "classes":
+        raise ModelFileError(f"a calibration of {reading} is not known")
+    calibrated = calibrated_machine(machine, calibration)
+    make = _relevance if record.optional("labels_by_scores", bool) else _calibrated
+    return make(model, calibrated)
+
+
+def _calibrated(model: Any, machine: CalibratedMachine) -> CalibratedClassifier:
+    result = CalibratedClassifier()
+    result.estimator_, result.calibrated_machine_ = model, machine
+    _take(result, model, "classes_", "n_features_in_", "feature_names_in_")
+    return result
+
+
+def _relevance(model: Any, machine: CalibratedMachine) -> RelevanceVectorClassifier:
+    """The one model whose labels are those of its scores though it has probabilities."""
+    sigmoid = machine.calibration
+    if not (
+        isinstance(sigmoid, SigmoidCalibration)
+        and (sigmoid.slopes == -1.0).all()
+        and (sigmoid.offsets == 0.0).all()
+    ):
+        raise ModelFileError("labels_by_scores is for sigmoids of slope -1 and offset 0")
+    result = RelevanceVectorClassifier()
+    _take(result, model, "machine_", "classes_", "n_features_in_", "feature_names_in_")
+    return result
+
+
+def _take(model: Any, other: Any, *names: str) -> None:
+    for name in names:
+        if hasattr(other, name):
+            setattr(model, name, getattr(other, name))
+
+
+def _labels(record: Record) -> NDArray[Any]:
+    values = record.value("classes", list)
+    kinds = {type(value) for value in values}
+    if not values or not kinds <= {*_LABELS} or len({(type(v), v) for v in values}) < len(values):
+        raise ModelFileError("the classes must be different numbers, truth values or texts")
+    if len(kinds) == 1 or kinds == {int, float}:
+        labels = np.array(values)
+        if labels.dtype.kind in "biufU":
+            return labels
+    mixed: NDArray[Any] = np.empty(len(values), dtype=object)
+    mixed[:] = values
+    return mixed
+
+
+def _with_columns(record: Record, estimator: Any) -> Any:
+    given = record.optional("columns", list)
+    if given is None:
+        return estimator
+    columns = [_column(Record("a column", checked(entry, dict, "a column"))) for entry in given]
+    bare = [c for c in columns if isinstance(c, Number) and np.isnan(c.fill)]
+    if len(bare) == len(columns):
+        return _pipeline(bare, estimator)
+    if bare:
+        raise ModelFileError("the fill of a column must be a number, or null in all columns")
+    return TableModel(ColumnEncoder(tuple(columns)), estimator, record.optional("target", str))
+
+
+def _column(told: Record) -> Number | Category:
+    name = told.value("name", str)
+    if told.value("kind", str) == "number":
+        shift, scale = told.value("shift", float), told.value("scale", float)
+        fill = told.optional("fill", float)
+        if not scale > 0:
+            raise ModelFileError(f"the scale of the column {name!r} must be positive")
+        return Number(name, shift, scale, np.nan if fill is None else fill)
+    if told.value("kind", str) != "category":
+        raise ModelFileError(f"the kind of the column {name!r} is not known")
+    categories = told.texts("categories")
+    if len(set(categories)) < len(categories):
+        raise ModelFileError(f"a category of the column {name!r} is there twice")
+    return Category(name, tuple(categories), told.value("has_missing", bool))
+
+
+def _pipeline(columns: list[Number], estimator: Any) -> Pipeline:
+    scaler = StandardScaler()
+    scaler.mean_ = np.array([column.shift for column in columns])
+    scaler.scale_ = np.array([column.scale for column in columns])
+    scaler.var_, scaler.n_samples_seen_ = scaler.scale_**2, 1
+    scaler.n_features_in_ = len(columns)
+    if len(columns) != estimator.n_features_in_:
+        raise ModelFileError("there must be a scale for each feature")
+    return make_pipeline(scaler, estimator)
