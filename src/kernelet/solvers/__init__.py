@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelet.solvers.block_rows import BlockRows
+from kernelet.solvers.enclosing_ball import EnclosingBall, minimum_enclosing_ball
 from kernelet.solvers.hinge_lasso import hinge_lasso, hinge_lasso_many
 from kernelet.solvers.hinge_ridge import hinge_ridge, hinge_ridge_many
 from kernelet.solvers.norm_constrained import hinge_norm
@@ -13,6 +14,7 @@ from kernelet.solvers.squared_hinge import squared_hinge_ridge, squared_hinge_ri
 __all__ = [
     "ArrayRows",
     "BlockRows",
+    "EnclosingBall",
     "Rows",
     "Solution",
     "Status",
@@ -21,6 +23,7 @@ __all__ = [
     "hinge_norm",
     "hinge_ridge",
     "hinge_ridge_many",
+    "minimum_enclosing_ball",
     "squared_hinge_ridge",
     "squared_hinge_ridge_many",
 ]

@@ -1,0 +1,198 @@
+"""Core sets that grow until their balls hold all rows: algorithm 2 of Tsang, Kocsor, Kwok (2006).
+
+A ball takes in the furthest of a few random rows until none of these is outside its (1 + eps)
+multiple; then all rows are looked at, those outside are taken in, the furthest first, and so on
+until there are none. What the random rows only make probable, the last look proves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kernelet.machine import KernelMachine
+from kernelet.solvers.ball import Ball, Look
+from kernelet.solvers.core_set import ROUNDING_RIDGE, IndexArray
+from kernelet.solvers.directions import Expansion
+from kernelet.solvers.labelled_rows import Block, LabelledRows
+from kernelet.solvers.solution import Status
+
+# With so few rows all are looked at, and none is drawn.
+FEW_ROWS = 1000
+# Rows beyond the ball that are kept from a look at all rows.
+_POOL = 1000
+# Below, distances are rounding errors.
+_LEAST_EPS = 1e-13
+# Points of a ball that had no time.
+_HURRY = 60
+
+
+def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
+    """Distances of all rows from the centre of each ball, a block of rows at a time."""
+    is_known = [ball.directions is None or ball.directions.known is not None for ball in balls]
+    parts = [
+        ball.expansion(with_directions=not known)
+        for ball, known in zip(balls, is_known, strict=True)
+    ]
+    joined = Expansion.joined(parts)
+    machines: dict[Any, KernelMachine] = {}
+    furthest, loss = np.full(len(balls), -np.inf), np.zeros(len(balls))
+    pools: list[Block | None] = [None] * len(balls)
+    keys, n_outside = [np.empty(0) for _ in balls], np.zeros(len(balls), dtype=int)
+    for block in rows.blocks():
+        # float32 rows that stay on disk are not worth the time of doubles
+        dtype = np.float64 if rows.is_in_memory or block.X.dtype != np.float32 else np.float32
+        if dtype not in machines:
+            machines[dtype] = joined.machine(balls[0].kernel, dtype)
+        values = (
+            machines[dtype].decision_function(block.X).reshape(-1, len(balls)).astype(np.float64)
+        )
+        for k, (ball, known) in enumerate(zip(balls, is_known, strict=True)):
+            f = values[:, k]
+            if known and ball.directions is not None:
+                f = f - ball.projections(block) @ ball.core.correction
+            margins = ball.signs(block) * f
+            if ball.C is not None:
+                slack = np.maximum(0.0, 1.0 - margins)
+                loss[k] += 0.5 * ball.C * float(block.weights @ (slack * slack))
+            distances = ball.squared_distances(margins)
+            distances[places(ball.core.index, block.index)] = -np.inf
+            furthest[k] = max(furthest[k], float(distances.max(initial=-np.inf)))
+            outside = np.flatnonzero(distances > ball.bound)
+            n_outside[k] += outside.size
+            if outside.size > _POOL:
+                outside = outside[np.argsort(-distances[outside], kind="stable")[:_POOL]]
+            if outside.size:
+                found, pool = block.take(outside), pools[k]
+                both = found if pool is None else pool.and_more(found)
+                key = np.append(keys[k], distances[outside])
+                kept = np.argsort(-key, kind="stable")[:_POOL]
+                pools[k], keys[k] = both.take(kept), key[kept]
+    return [
+        Look(float(furthest[k]), float(loss[k]), pools[k], bool(n_outside[k] <= _POOL))
+        for k in range(len(balls))
+    ]
+
+
+def places(wanted: IndexArray, index: IndexArray) -> IndexArray:
+    """Where those of the wanted rows are that are in a sorted index."""
+    place = np.minimum(np.searchsorted(index, wanted), index.size - 1)
+    found: IndexArray = place[index[place] == wanted]
+    return found
+
+
+def enclose(
+    balls: Sequence[Ball],
+    rows: LabelledRows,
+    rng: np.random.RandomState,
+    *,
+    tol: float | None = None,
+    sample_size: int | None = 59,
+    exact_sweep: bool = True,
+    max_iter: int = 5000,
+    on_round: Callable[[Ball], bool] | None = None,
+) -> bool:
+    """Grow balls until their (1 + eps) multiples hold all rows.
+
+    Parameters
+    ----------
+    balls : sequence of Ball
+        Changed in place; their status says how they ended.
+    rows : LabelledRows
+    rng : RandomState
+    tol : float or None, default=None
+        Relative duality gap of the L2-SVM to reach as well; eps is halved until it is.
+    sample_size : int or None, default=59
+        Of 59 random rows the furthest is among the furthest 5 %, with 95 % confidence. None draws
+        none, and neither do 1000 rows or fewer.
+    exact_sweep : bool, default=True
+        Whether all rows are looked at in the end. If not, the guarantee is probable only.
+    max_iter : int, default=5000
+        Most points of a core set.
+    on_round : callable, default=None
+        Called with each ball after each round; all end when it returns True.
+
+    Returns
+    -------
+    bool
+        Whether Ctrl-C ended it. Balls that had no time yet are then made of a few random rows.
+    """
+    active = list(balls)
+    fresh = set(map(id, active))
+    try:
+        for ball in active:
+            ball.start(rows)
+        while active:
+            for ball in active:
+                if id(ball) in fresh and sample_size and rows.shape[0] > FEW_ROWS:
+                    ball.sample(rows, rng, sample_size, max_iter)
+            fresh.clear()
+            looks = look_at_all(active, rows) if exact_sweep else None
+            still = []
+            for k, ball in enumerate(active):
+                goes_on = looks is not None and _take_in(ball, looks[k], tol, max_iter, fresh)
+                if looks is None:
+                    at_limit = ball.core.size >= max_iter
+                    ball.status = Status.ITERATION_LIMIT if at_limit else Status.OPTIMAL
+                if goes_on:
+                    still.append(ball)
+            active = still
+            if on_round is not None and any([on_round(ball) for ball in balls]):
+                hurry(active, rows, rng, sample_size)
+                return False
+    except KeyboardInterrupt:
+        hurry(active, rows, rng, sample_size)
+        for ball in active:
+            ball.interrupted = True
+        return True
+    return False
+
+
+def hurry(
+    balls: Sequence[Ball], rows: LabelledRows, rng: np.random.RandomState, sample_size: int | None
+) -> None:
+    """Give balls that have hardly begun a few random rows."""
+    for ball in balls:
+        ball.start(rows)
+        ball.sample(rows, rng, sample_size or 59, _HURRY)
+        ball.status = Status.ITERATION_LIMIT
+
+
+def _take_in(ball: Ball, look: Look, tol: float | None, max_iter: int, fresh: set[int]) -> bool:
+    """What a look at all rows means for a ball; whether it has to go on."""
+    ball.reach = _ratio(look.furthest, ball)
+    if ball.C is not None:
+        bias = float(ball.core.weights.sum())
+        ball.primal_value = 0.5 * (ball.core.squared_weight() + bias**2) + look.loss
+    if look.pool is not None:
+        if ball.core.size >= max_iter:
+            ball.status = Status.ITERATION_LIMIT
+            return False
+        reach, primal = ball.reach, ball.primal_value
+        n_added, furthest = ball.absorb(look.pool, max_iter)
+        if n_added:
+            return True
+        # nothing is outside in double precision
+        ball.reach, ball.primal_value = reach, primal
+        if not look.is_whole:
+            ball.status = Status.NUMERICAL_LIMIT
+            return False
+        ball.reach = min(reach, _ratio(max(furthest, ball.bound), ball))
+    if tol is None or ball.C is None or ball.gap <= tol:
+        ball.status = Status.OPTIMAL
+        return False
+    if ball.eps <= _LEAST_EPS:
+        ball.status = Status.NUMERICAL_LIMIT
+        return False
+    ball.eps *= 0.5
+    fresh.add(id(ball))
+    return True
+
+
+def _ratio(squared_distance: float, ball: Ball) -> float:
+    """A distance over the radius; the points of the core set have 1."""
+    if ball.radius > 0.0:
+        return max(1.0, float(np.sqrt(max(squared_distance, 0.0))) / ball.radius)
+    return 1.0 if squared_distance <= ROUNDING_RIDGE * ball.lift else np.inf

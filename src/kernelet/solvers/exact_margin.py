@@ -1,0 +1,209 @@
+r"""The L2-SVM with a penalised bias, exactly, over kernel values: Newton's method on working sets.
+
+.. math:: \min_{w, b} \tfrac12 \|w\|^2 + \tfrac12 b^2
+    + \tfrac12 \sum_i C_i \max(0, 1 - y_i (w'\varphi(x_i) + b))^2, \qquad u_q'w = 0
+
+The loss is piecewise quadratic. For given rows with a loss the minimum is one linear system, and a
+step towards it, as long as the value falls, changes these rows; a few dozen steps end exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import dense
+from kernelet.solvers.directions import Directions, Expansion
+from kernelet.solvers.solution import FloatArray, Status
+
+IndexArray = NDArray[np.intp]
+
+# Rows of the first working set, and how many may join at once.
+_FIRST = 1000
+_MOST_ADDED = 500
+# A margin this near to 1 is 1.
+_ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMargin:
+    """The machine.
+
+    Attributes
+    ----------
+    function : Expansion
+        f, orthogonal to the directions.
+    n_vectors : int
+        Rows with a multiplier: kernel values that f needs besides those of the directions.
+    primal_value, dual_value : float
+    n_iter : int
+        Linear systems solved.
+    status : Status
+    """
+
+    function: Expansion
+    n_vectors: int
+    primal_value: float
+    dual_value: float
+    n_iter: int
+    status: Status
+
+
+def newton_multipliers(
+    K: FloatArray, C: FloatArray, a: FloatArray, max_iter: int
+) -> tuple[FloatArray, int, bool]:
+    """Minimise 1/2 a'Ka + 1/2 sum_i C_i max(0, 1 - (Ka)_i)^2, from a given a.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Gram matrix with labels and bias in it.
+    C : ndarray of shape (n,)
+    a : ndarray of shape (n,)
+    max_iter : int
+
+    Returns
+    -------
+    a : ndarray of shape (n,)
+        C_i xi_i.
+    n_iter : int
+    converged : bool
+
+    Examples
+    --------
+    >>> newton_multipliers(np.eye(2), np.ones(2), np.zeros(2), 10)
+    (array([0.5, 0.5]), 1, True)
+    """
+    margins = K @ a
+    for n_iter in range(1, max_iter + 1):
+        active = np.flatnonzero(margins < 1.0)
+        gram = K[np.ix_(active, active)]
+        gram.flat[:: active.size + 1] += 1.0 / C[active]
+        goal = np.zeros(a.size)
+        goal[active] = cho_solve(
+            cho_factor(gram, lower=True, overwrite_a=True), np.ones(active.size)
+        )
+        change, slope = goal - a, K[:, active] @ goal[active] - margins
+        step = _line_search(margins, slope, C, float(a @ slope), float(change @ slope))
+        a = goal if step == 1.0 else a + step * change
+        margins = margins + step * slope
+        # what a is to be at the minimum; rows at the margin may be on either side of it
+        if np.abs(a / C - np.maximum(0.0, 1.0 - margins)).max() <= _ROUNDING:
+            return np.maximum(a, 0.0), n_iter, True
+    return np.maximum(a, 0.0), max_iter, False
+
+
+def _line_search(
+    margins: FloatArray, slope: FloatArray, C: FloatArray, linear: float, square: float
+) -> float:
+    """Where the value is least on the way to the goal; its derivative rises along the way."""
+
+    def derivative(t: float) -> float:
+        loss = C * np.maximum(0.0, 1.0 - margins - t * slope)
+        return linear + t * square - float(loss @ slope)
+
+    if derivative(1.0) <= _ROUNDING * abs(derivative(0.0)):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if derivative(middle) < 0.0 else (low, middle)
+    return high
+
+
+def exact_margin(
+    X: Any,
+    y: FloatArray,
+    C: FloatArray,
+    kernel: Kernel,
+    directions: Directions | None = None,
+    *,
+    max_iter: int = 500,
+) -> ExactMargin:
+    """Solve the problem over rows in memory.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+    y : ndarray of shape (n,)
+        -1 or +1.
+    C : ndarray of shape (n,)
+        Costs, all positive.
+    kernel : Kernel
+    directions : Directions or None, default=None
+        With their values at all rows.
+    max_iter : int, default=500
+        Linear systems allowed for each working set.
+
+    Returns
+    -------
+    ExactMargin
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0])
+    >>> exact_margin(X, y, np.ones(2), Linear()).function.coefficients.ravel().round(6)
+    array([-0.333333,  0.333333])
+    """
+    n = y.size
+    g = np.empty((n, 0)) if directions is None else directions.known
+    if g is None:
+        raise ValueError("directions must hold their values at all rows.")
+    index = _first_rows(y)
+    vectors = np.empty((0, X.shape[1]))
+    K, a = np.empty((0, 0)), np.empty(0)
+    n_iter, converged = 0, True
+    while True:
+        new = index[a.size :]
+        rows = np.asarray(dense(X[new]), dtype=np.float64)
+        vectors = np.concatenate([vectors, rows])
+        added = y[index][:, None] * (kernel(vectors, rows) + 1.0 - g[index] @ g[new].T) * y[new]
+        larger = np.empty((index.size, index.size))
+        larger[: a.size, : a.size] = K
+        larger[:, a.size :], larger[a.size :] = added, added.T
+        K, a = larger, np.append(a, np.zeros(new.size))
+        a, spent, converged = newton_multipliers(K, C[index], a, max_iter)
+        n_iter += spent
+        free = np.flatnonzero(a > 0.0)
+        weights = a[free] * y[index[free]]
+        own = Expansion(
+            index[free], vectors[free], weights[:, None], np.array([float(weights.sum())])
+        )
+        products = weights @ g[index[free]]
+        margins = y * (own.values(kernel, X)[:, 0] - g @ products)
+        slack = np.maximum(0.0, 1.0 - margins)
+        margins[index] = np.inf
+        missed = np.flatnonzero(margins < 1.0 - _ROUNDING)
+        if not missed.size or not converged:
+            break
+        room = max(_MOST_ADDED, index.size // 2)
+        worst = missed[np.argsort(margins[missed], kind="stable")[:room]]
+        index = np.append(index, worst)
+    squared = float(a @ (K @ a))
+    return ExactMargin(
+        own if directions is None else directions.removed_from(own, products),
+        free.size,
+        0.5 * squared + 0.5 * float(C @ slack**2),
+        float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index])),
+        n_iter,
+        Status.OPTIMAL if converged else Status.ITERATION_LIMIT,
+    )
+
+
+def _first_rows(y: FloatArray) -> IndexArray:
+    """Rows evenly spaced among those of each class, at least one of each."""
+    if y.size <= 2 * _FIRST:
+        return np.arange(y.size)
+    sides = [np.flatnonzero(y == sign) for sign in (-1.0, 1.0)]
+    sizes = [min(side.size, 1 + _FIRST * side.size // y.size) for side in sides]
+    spaced = [
+        side[np.linspace(0, side.size - 1, size).astype(np.intp)]
+        for side, size in zip(sides, sizes, strict=True)
+    ]
+    return np.concatenate(spaced)

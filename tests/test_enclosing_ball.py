@@ -1,0 +1,333 @@
+"""Minimum enclosing balls against a conic solver over the full Gram matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.svm import LinearSVC
+
+from core_vector_oracles import least_on_simplex, margin_gram, margin_machine
+from kernelet import _accelerate, solvers
+from kernelet.datasets import make_banana
+from kernelet.kernels import CallableKernel, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from kernelet.solvers import Status, ball_growth, core_set, minimum_enclosing_ball
+from kernelet.solvers.ball import Ball
+from kernelet.solvers.core_set import CoreSet, settle
+from kernelet.solvers.directions import Directions, Expansion, direction
+from kernelet.solvers.exact_margin import exact_margin, newton_multipliers
+from kernelet.solvers.labelled_rows import StreamRows, TableRows
+
+X, y = make_banana(400, random_state=0)
+y = 2.0 * y - 1.0
+SEEDS = range(200)
+
+
+def problem(seed):
+    """Rows, labels, costs, a kernel and eps, all at random."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    # a polynomial of two columns has six coefficients: room for a few directions
+    rows = rng.normal(size=(n, int(rng.integers(2, 6))))
+    labels = np.where(rows[:, 0] + rng.normal(size=n) * rng.uniform(0, 2) > 0, 1.0, -1.0)
+    labels[:2] = [-1.0, 1.0]
+    # the coefficients of a polynomial's directions cancel, the more so for large costs
+    largest = 1.0 if seed % 3 == 2 else 2.0
+    costs = 10.0 ** rng.uniform(-1, largest) * (
+        np.ones(n) if seed % 2 else rng.uniform(0.5, 2.0, n)
+    )
+    gamma = 10.0 ** rng.uniform(-1.5, 0.5)
+    kernel = [Gaussian(gamma), Laplacian(gamma), Polynomial(0.3, 1.0, 2)][seed % 3]
+    return rows, labels, costs, kernel, float(10.0 ** rng.uniform(-4, -0.6))
+
+
+def directions_of(rows, labels, costs, kernel, count):
+    """The first directions of algorithm 1, exactly, with their coefficients over all rows."""
+    found, parts, columns = None, [], []
+    for _ in range(count):
+        machine = exact_margin(rows, labels, costs, kernel, found)
+        parts.append(direction(kernel, machine.function, float(kernel.diagonal(rows).max()), found))
+        beta = np.zeros(len(labels))
+        beta[parts[-1].index] = parts[-1].coefficients[:, 0]
+        columns.append(beta)
+        joined = Expansion.joined(parts)
+        linear = Expansion(joined.index, joined.vectors, joined.coefficients, np.zeros(len(parts)))
+        found = Directions(kernel, linear, linear.values(kernel, rows))
+    return found, np.stack(columns, axis=1) if columns else None
+
+
+class TestGuarantee:
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_against_the_exact_ball(self, seed):
+        """Section 4.4: radius, ratio of the values, orthogonality, size of the core set."""
+        rows, labels, costs, kernel, eps = problem(seed)
+        count = seed % 4
+        known, U = directions_of(rows, labels, costs, kernel, count)
+        ball = minimum_enclosing_ball(rows, kernel, labels, costs, eps=eps, directions=known)
+        K = np.asarray(kernel(rows, rows))
+        squared, _ = least_on_simplex(margin_gram(K, labels, costs, U))
+        lift = float((np.diag(K) + 1.0 + 1.0 / costs).max())
+        best = np.sqrt(lift - squared)
+        assert ball.status is Status.OPTIMAL
+        assert 1.0 <= ball.reach <= 1.0 + eps
+        # the ball around the core set is inside the smallest, which is inside its multiple
+        assert ball.radius <= best * (1.0 + 1e-9)
+        assert best <= ball.radius * ball.reach * (1.0 + 1e-9)
+        ratio = ball.radius**2 / (lift - squared)
+        assert max(ratio, 1.0 / ratio) <= (1.0 + eps) ** 2
+        assert ball.core_size <= max(2.0, 2.0 / eps)
+        # distances of all rows, written out
+        signed = margin_gram(K, labels, costs, U)
+        margins = signed[:, ball.index] @ ball.multipliers
+        norm = float(ball.multipliers @ signed[np.ix_(ball.index, ball.index)] @ ball.multipliers)
+        distances = np.sqrt(lift - 2.0 * margins + norm)
+        assert_allclose(norm, ball.squared_norm, rtol=1e-8)
+        assert distances.max() <= (1.0 + eps) * ball.radius * (1.0 + 1e-9)
+        assert_allclose(ball.multipliers.sum(), 1.0)
+        if U is not None:
+            w = ball.centre.coefficients[:, 0] @ kernel(ball.centre.vectors, rows)
+            length = np.sqrt(
+                ball.centre.coefficients[:, 0]
+                @ kernel(ball.centre.vectors, ball.centre.vectors)
+                @ ball.centre.coefficients[:, 0]
+            )
+            assert np.abs(U.T @ w).max() <= 1e-8 * length
+
+    @pytest.mark.parametrize("seed", range(0, 200, 8))
+    def test_small_eps_is_exact(self, seed):
+        rows, labels, costs, kernel, _ = problem(seed)
+        known, U = directions_of(rows, labels, costs, kernel, seed // 8 % 3)
+        ball = minimum_enclosing_ball(rows, kernel, labels, costs, eps=1e-9, directions=known)
+        value, beta, bias = margin_machine(np.asarray(kernel(rows, rows)), labels, costs, U)
+        assert_allclose(0.5 / ball.squared_norm, value, rtol=1e-6)
+        assert ball.gap <= 1e-6
+        f = ball.centre.decision_function(rows) / ball.squared_norm
+        exact = exact_margin(rows, labels, costs, kernel, known)
+        assert_allclose(exact.primal_value, value, rtol=1e-7)
+        assert_allclose(exact.dual_value, exact.primal_value, rtol=1e-9)
+        oracle = kernel(rows, rows) @ beta + bias
+        # the objective is strongly convex in f: margins agree as far as values do
+        assert_allclose(exact.function.values(kernel, rows)[:, 0], oracle, atol=1e-3)
+        assert_allclose(f, exact.function.values(kernel, rows)[:, 0], atol=1e-3)
+
+    @pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(1.0)], ids=lambda k: k.name)
+    @pytest.mark.parametrize("n", [1, 2, 50])
+    def test_the_plain_ball(self, kernel, n):
+        ball = minimum_enclosing_ball(X[:n], kernel, eps=1e-7)
+        squared, _ = least_on_simplex(np.asarray(kernel(X[:n], X[:n])))
+        assert_allclose(ball.radius, np.sqrt(max(0.0, 1.0 - squared)), atol=2e-6)
+        assert np.isnan(ball.gap)
+        assert_array_equal(ball.gammas, [])
+
+    def test_rows_in_one_place(self):
+        ball = minimum_enclosing_ball(np.ones((5, 2)), Gaussian(1.0))
+        assert ball.radius < 1e-5
+        assert ball.status is Status.OPTIMAL
+
+
+class TestSampling:
+    rows, labels = make_banana(3000, random_state=1)
+    labels = 2.0 * labels - 1.0
+
+    def test_of_many_rows_a_few_are_drawn_and_all_are_checked(self):
+        ball = minimum_enclosing_ball(self.rows, Gaussian(1.0), self.labels, eps=3e-3)
+        assert ball.status is Status.OPTIMAL
+        assert ball.reach <= 1.003
+        best = exact_margin(self.rows, self.labels, np.ones(3000), Gaussian(1.0))
+        radius = np.sqrt(3.0 - 0.5 / best.primal_value)
+        assert ball.radius <= radius <= ball.radius * ball.reach
+
+    def test_without_the_last_look_most_rows_are_inside(self):
+        ball = minimum_enclosing_ball(
+            self.rows, Gaussian(1.0), self.labels, eps=3e-3, exact_sweep=False
+        )
+        assert np.isnan(ball.reach)
+        margins = self.labels * ball.centre.decision_function(self.rows)
+        distances = 3.0 + ball.squared_norm - 2.0 * margins
+        assert np.mean(distances > (1.003 * ball.radius) ** 2) < 0.1
+
+    def test_seeds_repeat_and_differ(self):
+        def core(seed, **options):
+            ball = minimum_enclosing_ball(
+                self.rows, Gaussian(1.0), self.labels, eps=0.01, random_state=seed, **options
+            )
+            return ball.index.tolist()
+
+        assert core(0) == core(0) != core(1)
+        assert core(0, sample_size=None) == core(1, sample_size=None)
+
+    def test_a_stream_is_a_table(self):
+        """Same rows, in batches: same guarantee, and blocks with the right numbers."""
+        codes, weights = (self.labels > 0).astype(np.intp), np.ones(3000)
+        weights[::7] = 0.0
+
+        def batches():
+            for start in range(0, 3000, 700):
+                part = slice(start, start + 700)
+                yield self.rows[part], codes[part], weights[part]
+
+        rng = np.random.RandomState(0)
+        stream = StreamRows(batches, (3000, 2), rng)
+        table = TableRows.of_arrays(self.rows, codes, weights)
+        seen = np.concatenate([block.index for block in stream.blocks()])
+        assert_array_equal(seen, np.flatnonzero(weights))
+        assert_array_equal(seen, next(table.blocks()).index)
+        for source in (stream, table):
+            drawn = source.draw(rng, 500)
+            assert_array_equal(drawn.X, self.rows[drawn.index])
+            assert_array_equal(drawn.codes, codes[drawn.index])
+            assert drawn.weights.all()
+            ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
+            assert not ball_growth.enclose([ball], source, rng)
+            assert ball.reach <= 1.003
+            assert not np.isin(ball.core.index, np.flatnonzero(weights == 0.0)).any()
+
+    def test_a_stream_that_changes_is_refused(self):
+        lengths = iter([10, 12, 9])
+
+        def batches():
+            n = next(lengths)
+            yield np.ones((n, 2)), np.arange(n) % 2, np.ones(n)
+
+        stream = StreamRows(batches, (10, 2), np.random.RandomState(0))
+        for _ in range(2):
+            with pytest.raises(ValueError, match="changed"):
+                list(stream.blocks())
+
+
+class TestLimits:
+    def test_too_few_points(self):
+        ball = minimum_enclosing_ball(X, Gaussian(1.0), y, eps=1e-4, max_iter=10)
+        assert ball.status is Status.ITERATION_LIMIT
+        assert ball.core_size == 10
+        assert ball.reach > 1.0001
+        assert 0.0 < ball.gap < 1.0
+
+    @pytest.mark.parametrize("C", [1.0, 1e3, 1e6])
+    def test_a_gap_can_be_asked_for(self, C):
+        loose = minimum_enclosing_ball(X, Gaussian(1.0), y, C, eps=0.1)
+        tight = minimum_enclosing_ball(X, Gaussian(1.0), y, C, eps=0.1, tol=1e-3)
+        assert loose.gap > 0.1
+        assert tight.gap <= 1e-3
+        exact = exact_margin(X, y, np.full(400, C), Gaussian(1.0))
+        value = 0.5 / tight.squared_norm
+        assert exact.primal_value * (1.0 - 1e-3) <= value <= exact.primal_value * (1.0 + 1e-9)
+
+    @pytest.mark.parametrize("repeats", [1, 7])
+    def test_duplicates_share_a_cost(self, repeats):
+        rows, labels = np.repeat(X[:60], repeats, axis=0), np.repeat(y[:60], repeats)
+        ball = minimum_enclosing_ball(rows, Gaussian(1.0), labels, 10.0 / repeats, eps=1e-9)
+        once = minimum_enclosing_ball(X[:60], Gaussian(1.0), y[:60], 10.0, eps=1e-9)
+        assert_allclose(ball.squared_norm, once.squared_norm, rtol=1e-6)
+
+    def test_contradicting_labels_and_one_class(self):
+        rows, labels = np.repeat(X[:50], 2, axis=0), np.tile([1.0, -1.0], 50)
+        ball = minimum_enclosing_ball(rows, Gaussian(1.0), labels, 10.0, eps=1e-6)
+        assert ball.status is Status.OPTIMAL
+        assert_allclose(ball.centre.decision_function(rows), 0.0, atol=1e-9)
+        ball = minimum_enclosing_ball(X, Gaussian(1.0), np.ones(400), eps=1e-3)
+        assert (ball.centre.decision_function(X) > 0.0).all()
+
+    @pytest.mark.parametrize("eps", [0.0, -1.0, np.nan, "small"])
+    def test_eps_must_be_positive(self, eps):
+        with pytest.raises(ValueError, match="eps must"):
+            minimum_enclosing_ball(X, Gaussian(1.0), y, eps=eps)
+
+    def test_bad_input(self):
+        with pytest.raises(ValueError, match="not constant; take a kernel"):
+            minimum_enclosing_ball(X, Linear())
+        with pytest.raises(ValueError, match="positive definite"):
+            minimum_enclosing_ball(X, Sigmoid(1.0), y)
+        with pytest.raises(ValueError, match="C must be"):
+            minimum_enclosing_ball(X, Gaussian(1.0), y, 0.0)
+        with pytest.raises(ValueError, match="labels"):
+            minimum_enclosing_ball(X, Gaussian(1.0), y + 1.0)
+
+    def test_sparse_rows_and_functions_as_kernels(self):
+        plain = minimum_enclosing_ball(X, Gaussian(1.0), y)
+        csr = minimum_enclosing_ball(sparse.csr_array(X), Gaussian(1.0), y)
+        assert_allclose(csr.radius, plain.radius, rtol=1e-3)
+        function = CallableKernel(lambda A, B: Gaussian(1.0)(A, B))
+        assert_allclose(minimum_enclosing_ball(X, function, y).radius, plain.radius, rtol=1e-3)
+
+
+class TestExactMargin:
+    @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+    def test_is_a_linear_svm(self, C):
+        """The issue's oracle: its C is ours over 2, and its bias is penalised as ours is."""
+        svc = LinearSVC(C=C / 2.0, intercept_scaling=1.0, tol=1e-10, max_iter=100000).fit(X, y)
+        machine = exact_margin(X, y, np.full(400, C), Linear())
+        w = machine.function.coefficients[:, 0] @ machine.function.vectors
+        assert_allclose(w, svc.coef_[0], rtol=1e-5)
+        assert_allclose(machine.function.intercepts, svc.intercept_, rtol=1e-5)
+
+    def test_working_sets_end_where_all_rows_do(self, monkeypatch):
+        whole = exact_margin(X, y, np.ones(400), Gaussian(1.0))
+        monkeypatch.setattr("kernelet.solvers.exact_margin._FIRST", 20)
+        monkeypatch.setattr("kernelet.solvers.exact_margin._MOST_ADDED", 30)
+        parts = exact_margin(X, y, np.ones(400), Gaussian(1.0))
+        assert_allclose(parts.primal_value, whole.primal_value, rtol=1e-9)
+        assert_allclose(parts.dual_value, whole.primal_value, rtol=1e-9)
+        assert parts.n_vectors == whole.n_vectors
+
+    def test_too_few_systems(self):
+        K = margin_gram(np.asarray(Gaussian(5.0)(X, X)), y, np.inf)
+        assert not newton_multipliers(K, np.full(400, 100.0), np.zeros(400), 1)[2]
+        assert newton_multipliers(K, np.full(400, 100.0), np.zeros(400), 100)[2]
+
+    def test_directions_need_their_values(self):
+        known, _ = directions_of(X, y, np.ones(400), Gaussian(1.0), 1)
+        unknown = Directions(known.kernel, known.expansion)
+        with pytest.raises(ValueError, match="values at all rows"):
+            exact_margin(X, y, np.ones(400), Gaussian(1.0), unknown)
+
+    def test_nothing_is_left_of_a_small_space(self):
+        known, _ = directions_of(X, y, np.ones(400), Linear(), 2)
+        machine = exact_margin(X, y, np.ones(400), Linear(), known)
+        assert direction(Linear(), machine.function, 1.0, known) is None
+
+
+class TestCoreSet:
+    @pytest.mark.parametrize("seed", range(20))
+    def test_the_compiled_loop_and_its_twin(self, seed, monkeypatch):
+        rows, labels, costs, kernel, _ = problem(seed)
+        K = np.asarray(kernel(rows, rows))
+
+        def grown():
+            core, history = CoreSet(rows.shape[1]), []
+            for i in range(len(rows)):
+                values = K[i, :i]
+                core.add(rows[i], values, K[i, i], sign=labels[i], ridge=1.0 / costs[i], index=i)
+                history.append(core.multipliers.copy())
+            return core, history
+
+        fast, told = grown()
+        monkeypatch.setattr(core_set, "accelerated", lambda name: None)
+        slow, said = grown()
+        for ours, theirs in zip(told, said, strict=True):
+            assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9 * ours.max())
+        value, _, _ = margin_machine(K, labels, costs)
+        assert_allclose(0.5 * fast.total, value, rtol=1e-7)
+        assert_allclose(0.5 * slow.total, value, rtol=1e-7)
+        assert_allclose(fast.squared_weight(), slow.squared_weight(), rtol=1e-6)
+
+    def test_twin_leaves_what_is_inside(self):
+        K = np.array([[1.0, 0.9], [0.9, 0.85]])
+        a = np.array([1.0, 0.0])
+        assert_array_equal(settle(K, np.array([0]), a, 1e-9), [1])
+        assert_allclose(a, [0.0, 1.0 / 0.85])
+
+    def test_without_numba(self, monkeypatch):
+        fast = minimum_enclosing_ball(X, Gaussian(1.0), y, eps=0.01)
+        monkeypatch.setattr(core_set, "accelerated", lambda name: None)
+        slow = minimum_enclosing_ball(X, Gaussian(1.0), y, eps=0.01)
+        assert_array_equal(slow.index, fast.index)
+        assert_allclose(slow.multipliers, fast.multipliers, rtol=1e-6)
+
+    def test_the_loop_is_there(self):
+        assert _accelerate.accelerated("core_set") is not None
+
+
+def test_exported():
+    assert solvers.minimum_enclosing_ball is minimum_enclosing_ball
