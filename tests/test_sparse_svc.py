@@ -423,8 +423,10 @@ class TestPath:
         assert not hasattr(maker, "machine_")
         assert maker.n_vectors == 5
         assert all(m.C == 2.0 and m.warm_start is False for m in path)
+        assert all(m.tol == maker.tol for m in path)
         assert path[0].machine_ != path[1].machine_
-        assert path[0].machine_ == model(2, C=2.0).fit(X, y).machine_
+        looser = model(2, C=2.0, tol=5 * maker.tol).fit(X, y)
+        assert path[0].machine_ == looser.machine_
 
     def test_per_class_and_weights(self):
         weights = np.random.default_rng(0).integers(1, 4, 150)

@@ -133,9 +133,9 @@ def resized(
     """Vectors for another budget: the best rows added, or the least useful vectors dropped."""
     vectors = at.vectors
     while vectors.shape[0] > n_vectors:
-        # each removal changes what the next one costs: a few at a time
+        # far from the machine at hand the second order no longer tells: at most half at a time
         surplus = vectors.shape[0] - n_vectors
-        batch = min(surplus, max(1, vectors.shape[0] // 8))
+        batch = min(surplus, max(1, vectors.shape[0] // 2))
         vectors = np.delete(vectors, removals(at, batch)[0], axis=0)
         at = objective(vectors)
     while vectors.shape[0] < n_vectors:
