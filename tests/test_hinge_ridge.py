@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import subprocess
 import sys
 
@@ -362,10 +363,20 @@ def test_compiled_loop_equals_its_twin(C):
     for Phi, y in (noisy(), noisy(n=13, m=1), kernel_features(), noisy(n=10, m=15)):
         A, u = prepared(Phi, y), C * rng.uniform(0.5, 2.0, y.size)
         linear = 0.01 * C * rng.normal(size=A.shape[1])
-        for n_steps in (1, 2, 5, 200):
-            v, a, n_iter, gap = compiled.interior_point(A, linear, u, 1e-9, n_steps, 3.0, TINY)
+        margins = rng.normal(size=y.size)
+        for n_steps, margin in itertools.product((1, 2, 5, 200), (None, margins)):
+            r = np.ones(y.size) if margin is None else margin
+            v, a, n_iter, gap = compiled.interior_point(A, linear, u, 1e-9, n_steps, 3.0, TINY, r)
             twin = interior_point(
-                A, linear, u, Ridge(), tol=1e-9, max_iter=n_steps, constant=3.0, unit=TINY
+                A,
+                linear,
+                u,
+                Ridge(),
+                tol=1e-9,
+                max_iter=n_steps,
+                constant=3.0,
+                unit=TINY,
+                margin=margin,
             )
             assert n_iter == twin.n_iter
             # the order of the sums is all that differs; the conditioning grows with the steps

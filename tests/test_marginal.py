@@ -13,6 +13,7 @@ from kernelet.kernels import CallableKernel, Gaussian, Laplacian, Matern32, Mate
 from kernelet.learners.descent import minimize_over_vectors
 from kernelet.learners.exchange import best_rows, removals, resized, revived
 from kernelet.learners.fisher_problem import ContrastProblem, DiscriminantProblem
+from kernelet.learners.interval_problems import IntervalProblem, OneClassProblem
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.reduced_set_problem import ReducedSetProblem
 from kernelet.learners.ridge_problem import RidgeProblem
@@ -53,6 +54,11 @@ PROBLEMS = {
     "discriminant": lambda kernel, C: DiscriminantProblem(CODES, WEIGHTS, 1.0 / C, 2),
     "reduced set": reduced_set,
     "ridge": lambda kernel, C: RidgeProblem(TARGETS[:, :1], C * WEIGHTS),
+    "tube": lambda kernel, C: IntervalProblem.tube(TARGETS[:, 0], C * WEIGHTS, 0.1, 0.8, 1e-11),
+    "quantile": lambda kernel, C: IntervalProblem.pinball(
+        TARGETS[:, 0], C * WEIGHTS, 0.3, 0.8, 1e-11
+    ),
+    "one class": lambda kernel, C: OneClassProblem(C * WEIGHTS, 0.6, 1e-11),
     "ridge, 2 outputs": lambda kernel, C: RidgeProblem(TARGETS, C * WEIGHTS, False),
 }
 problems = pytest.mark.parametrize("problem", PROBLEMS)
@@ -85,9 +91,15 @@ def test_gradient_equals_central_differences(problem, kernel, C, condition):
     assert np.linalg.cond(KERNELS[kernel](Z, Z)) <= 1e5
     objective = objective_of(problem, kernel, C)
     at = objective(Z)
-    numeric = central_differences(lambda V: objective(V).value, Z, 1e-5)
     assert at.gap <= 1e-11
-    assert np.linalg.norm(at.gradient - numeric) <= 1e-6 * np.linalg.norm(numeric)
+    errors = []
+    # the shorter step where a row comes to its kink within the longer one
+    for step in (1e-5, 1e-6):
+        numeric = central_differences(lambda V: objective(V).value, Z, step)
+        errors.append(np.linalg.norm(at.gradient - numeric) / np.linalg.norm(numeric))
+        if errors[-1] <= 1e-6:
+            break
+    assert min(errors) <= 1e-6
 
 
 @kernels
@@ -114,7 +126,17 @@ HARD = {
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "matern52"])
 @pytest.mark.parametrize(
     "problem",
-    ["hinge, 3 outputs", "squared hinge", "contrast", "discriminant", "reduced set", "ridge"],
+    [
+        "hinge, 3 outputs",
+        "squared hinge",
+        "contrast",
+        "discriminant",
+        "reduced set",
+        "ridge",
+        "tube",
+        "quantile",
+        "one class",
+    ],
 )
 @pytest.mark.parametrize("case", HARD)
 def test_beyond_that_conditioning_the_search_still_descends(problem, kernel, C, case):

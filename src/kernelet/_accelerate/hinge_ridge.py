@@ -213,8 +213,10 @@ def _products(a, t, s, xi, da, ds, dxi, step):
 
 
 @njit(cache=True, nogil=True)
-def interior_point(A, linear, u, tol, max_iter, constant, unit):
-    """min 1/2 |w|^2 - linear'v + sum_i u_i max(0, 1 - A_i v), v = (w, b), A_i = y_i (phi_i, 1).
+def interior_point(A, linear, u, tol, max_iter, constant, unit, margin):
+    """min 1/2 |w|^2 - linear'v + sum_i u_i max(0, r_i - A_i v), v = (w, b), A_i = y_i (phi_i, 1).
+
+    The margins r are 1 in a support vector machine.
 
     Returns v, the multipliers, the number of Newton systems and the relative gap reached.
     """
@@ -252,9 +254,9 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit):
             dual -= 0.5 * q[j] * q[j]
             rd[j] += v[j]
         for i in range(n):
-            rp[i] = 1.0 - f[i] - xi[i] + s[i]
-            primal += u[i] * max(0.0, 1.0 - f[i])
-            dual += a[i]
+            rp[i] = margin[i] - f[i] - xi[i] + s[i]
+            primal += u[i] * max(0.0, margin[i] - f[i])
+            dual += margin[i] * a[i]
         scale = max(unit, abs(primal + constant))
         slip = abs(q[m]) * (1.0 + abs(v[m])) + 0.5 * q[m] * q[m] * row_size
         gap = (max(primal - dual, 0.0) + slip) / scale

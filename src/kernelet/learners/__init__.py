@@ -14,7 +14,9 @@ from kernelet.learners.reduced_svc import ReducedSVC
 from kernelet.learners.relevance_classifier import RelevanceVectorClassifier
 from kernelet.learners.relevance_regressor import RelevanceVectorRegressor
 from kernelet.learners.sparse_kernel_ridge import SparseKernelRidge
+from kernelet.learners.sparse_one_class import SparseOneClassSVM
 from kernelet.learners.sparse_svc import SparseSVC
+from kernelet.learners.sparse_svr import SparseSVR
 from kernelet.learners.subspace_lp import SubspaceLPSVC
 
 __all__ = [
@@ -30,7 +32,9 @@ __all__ = [
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseKernelRidge",
+    "SparseOneClassSVM",
     "SparseSVC",
+    "SparseSVR",
     "SubspaceLPSVC",
     "calibrate",
     "compress",

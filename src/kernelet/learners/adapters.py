@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import READINGS, Compressed
+from kernelet.learners.regressor import KernelRegressor
+from kernelet.learners.sparse_one_class import SparseOneClassSVM
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
@@ -75,6 +77,14 @@ def _of_machine(model: KernelMachine) -> Adapted:
 def _of_classifier(model: KernelClassifier) -> Adapted:
     C = float(getattr(model, "C", 1.0))
     return Adapted(model.machine_, "classes", model.classes_, C, model.class_weight)
+
+
+def _of_regressor(model: KernelRegressor) -> Adapted:
+    return Adapted(model.machine_, "values")
+
+
+def _of_detector(model: SparseOneClassSVM) -> Adapted:
+    return Adapted(model.machine_, "outliers")
 
 
 def _of_compressed(model: Compressed) -> Adapted:
@@ -167,6 +177,8 @@ def _of_kernel_ridge(model: KernelRidge) -> Adapted:
 _ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
     KernelMachine: _of_machine,
     KernelClassifier: _of_classifier,
+    KernelRegressor: _of_regressor,
+    SparseOneClassSVM: _of_detector,
     Compressed: _of_compressed,
     SVC: _of_svc,
     NuSVC: _of_svc,

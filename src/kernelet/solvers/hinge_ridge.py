@@ -190,26 +190,15 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
     linear = problem.linear.copy()
     linear[:m] -= linear[m] * centre
     # half of the tolerance is for the distance of the multipliers from their equality
-    jitted = accelerated("hinge_ridge") if n * m < _LARGE else None
-    if jitted is None:
-        end = interior_point(
-            A,
-            linear,
-            problem.u,
-            Ridge(),
-            tol=0.5 * tol,
-            max_iter=max_iter,
-            constant=problem.constant,
-            unit=problem.unit,
-        )
-        v, a, n_iter = end.variables, end.multipliers, end.n_iter
-    else:
-        try:
-            v, a, n_iter, _ = jitted.interior_point(
-                A, linear, problem.u, 0.5 * tol, max_iter, problem.constant, problem.unit
-            )
-        except SystemError as error:
-            raise interruption(error) from None
+    v, a, n_iter = ridge_point(
+        A,
+        linear,
+        problem.u,
+        tol=0.5 * tol,
+        max_iter=max_iter,
+        constant=problem.constant,
+        unit=problem.unit,
+    )
     a = balanced(a, problem)
     q = a @ A[:, :m] + linear[:m]
     w, margins = v[:m], A[:, :m] @ v[:m]
@@ -224,6 +213,47 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
         n_iter=n_iter,
         at_limit=n_iter >= max_iter,
     )
+
+
+def ridge_point(
+    A: FloatArray,
+    linear: FloatArray,
+    u: FloatArray,
+    *,
+    tol: float,
+    max_iter: int,
+    constant: float = 0.0,
+    unit: float = 1.0,
+    margin: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray, int]:
+    """Variables, multipliers and iterations of `interior_point` for the ridge, compiled if small.
+
+    A has the labels multiplied in and a column for the bias; the arguments are those of
+    `interior_point`.
+    """
+    n, k = A.shape
+    jitted = accelerated("hinge_ridge") if n * (k - 1) < _LARGE else None
+    if jitted is None:
+        end = interior_point(
+            A,
+            linear,
+            u,
+            Ridge(),
+            tol=tol,
+            max_iter=max_iter,
+            constant=constant,
+            unit=unit,
+            margin=margin,
+        )
+        return end.variables, end.multipliers, end.n_iter
+    margins = np.ones(n) if margin is None else margin
+    try:
+        v, a, n_iter, _ = jitted.interior_point(
+            A, linear, u, tol, max_iter, constant, unit, margins
+        )
+    except SystemError as error:
+        raise interruption(error) from None
+    return v, a, n_iter
 
 
 def balanced(a: FloatArray, problem: Subproblem) -> FloatArray:

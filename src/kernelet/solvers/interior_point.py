@@ -2,10 +2,11 @@
 
 With v = (w, b) and rows A_i = y_i (phi_i, 1) the problem is
 
-    min  R(w) - linear'v + sum_i u_i max(0, 1 - A_i v).
+    min  R(w) - linear'v + sum_i u_i max(0, 1 - A_i v),
 
-Splitting the hinge, A v + xi - s = 1, gives the complementary pairs a s = 0 and t xi = 0 with
-multipliers a + t = u. Every Newton system reduces to one of m + 1 unknowns,
+or a margin r_i of its own in place of 1 for each row. Splitting the hinge, A v + xi - s = 1, gives
+the complementary pairs a s = 0 and t xi = 0 with multipliers a + t = u. Every Newton system reduces
+to one of m + 1 unknowns,
 
     (H + A' Theta A) dv = rhs,     Theta = 1 / (s/a + xi/t),
 
@@ -62,29 +63,23 @@ def interior_point(
     constant: float = 0.0,
     unit: float = 1.0,
     start: tuple[FloatArray, float] | None = None,
+    margin: FloatArray | None = None,
 ) -> InteriorPoint:
     """Solve to a gap of tol, or return the best point met.
 
     The gap is relative to the value with ``constant`` added, or to ``unit`` if that is larger.
     ``start`` is a point v near the solution, and the complementary products to start there with.
+    ``margin`` is 1 for every row unless it is given.
     """
     n, k = A.shape
     with one_thread_if_small(n * k * k):
-        return _iterate(A, linear, u, regularizer, tol, max_iter, constant, unit, start)
+        iterate = _Iterate(A, linear, u, regularizer, start, margin)
+        return _iterate(iterate, tol, max_iter, constant, unit)
 
 
 def _iterate(
-    A: FloatArray,
-    linear: FloatArray,
-    u: FloatArray,
-    regularizer: Regularizer,
-    tol: float,
-    max_iter: int,
-    constant: float,
-    unit: float,
-    start: tuple[FloatArray, float] | None,
+    iterate: _Iterate, tol: float, max_iter: int, constant: float, unit: float
 ) -> InteriorPoint:
-    iterate = _Iterate(A, linear, u, regularizer, start)
     best = InteriorPoint(iterate.v, iterate.rows.x, 0, np.inf)
     n_iter = 0
     while True:
@@ -114,8 +109,10 @@ class _Iterate:
         u: FloatArray,
         regularizer: Regularizer,
         start: tuple[FloatArray, float] | None,
+        margin: FloatArray | None,
     ) -> None:
         n, k = A.shape
+        self.margin: FloatArray | float = 1.0 if margin is None else margin
         self.A, self.linear, self.u, self.regularizer = A, linear, u, regularizer
         self.row_size = float(np.vdot(A, A)) / n
         if start is None:
@@ -123,7 +120,7 @@ class _Iterate:
             a, s, t, xi = u / 2, np.ones(n), u / 2, np.ones(n)
         else:
             self.v, mu = start
-            a, s, t, xi = centred(A @ self.v - 1.0, u, mu)
+            a, s, t, xi = centred(A @ self.v - self.margin, u, mu)
         self.rows = Pair(a, s)  # multiplier of the margin and its surplus
         self.slacks = Pair(t, xi)  # multiplier of the slack and the slack
         self.pairs = [self.rows, self.slacks, *regularizer.start(self.v[:-1], mu)]
@@ -135,12 +132,13 @@ class _Iterate:
         w, b = v[:-1], v[-1]
         margins = A @ v
         self.q = a @ A + self.linear
-        self.residual = 1.0 - margins - self.slacks.z + self.rows.z
-        hinge = float(self.u @ np.maximum(0.0, 1.0 - margins))
+        self.residual = self.margin - margins - self.slacks.z + self.rows.z
+        hinge = float(self.u @ np.maximum(0.0, self.margin - margins))
         primal = self.regularizer.primal(w) - float(self.linear @ v) + hinge
         q = self.q[:-1]
         total = float(a.sum())
-        dual = self.regularizer.shrink(q, _NOISE * total) * total + self.regularizer.dual(q)
+        gained = total if isinstance(self.margin, float) else float(a @ self.margin)
+        dual = self.regularizer.shrink(q, _NOISE * total) * gained + self.regularizer.dual(q)
         # q_b is how far a is from the equality that the dual value takes for granted; going there
         # costs a margin for each unit of it, and moves q by a row for each
         slip = float(abs(self.q[-1]) * (1.0 + abs(b)))

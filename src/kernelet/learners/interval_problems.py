@@ -1,0 +1,93 @@
+"""Support vector regression, quantile regression and the one-class SVM as inner problems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelet.learners.marginal import FloatArray, InnerSolution, Start
+from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
+from kernelet.solvers.solution import Solution
+
+
+class IntervalProblem:
+    r"""Scores that leave an interval around their target cost in proportion.
+
+    .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \sum_i C^-_i \max(0, l_i - f_i)
+        + C^+_i \max(0, f_i - u_i)
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (n,)
+    C_lower, C_upper : ndarray of shape (n,)
+    size : float
+        That of the targets.
+    tol : float, default=1e-7
+        Relative duality gap of each solve.
+    """
+
+    def __init__(
+        self,
+        lower: FloatArray,
+        upper: FloatArray,
+        C_lower: FloatArray,
+        C_upper: FloatArray,
+        size: float,
+        tol: float = 1e-7,
+    ) -> None:
+        self.intervals = lower, upper, C_lower, C_upper
+        self.size = size
+        self.tol = tol
+
+    @classmethod
+    def tube(
+        cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = 1e-7
+    ) -> IntervalProblem:
+        """Deviations beyond epsilon cost C_i a unit: support vector regression."""
+        return cls(y - epsilon, y + epsilon, C, C, size, tol)
+
+    @classmethod
+    def pinball(
+        cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = 1e-7
+    ) -> IntervalProblem:
+        """Deviations cost C_i q a unit below the target and C_i (1 - q) above it."""
+        return cls(y, y, quantile * C, (1.0 - quantile) * C, size, tol)
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve by an interior point, which takes no start."""
+        return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
+
+
+class OneClassProblem:
+    r"""The one-class SVM, in scikit-learn's units.
+
+    .. math:: \min_{w, \rho} \tfrac12 \|w\|^2 + \sum_i C_i \max(0, \rho - f_i)
+        - \nu \rho \sum_i C_i
+
+    Parameters
+    ----------
+    C : ndarray of shape (n,)
+        Weights of the rows.
+    nu : float
+    tol : float, default=1e-7
+        Relative duality gap of each solve.
+    """
+
+    def __init__(self, C: FloatArray, nu: float, tol: float = 1e-7) -> None:
+        self.C = C
+        self.nu = nu
+        self.tol = tol
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve by an interior point, which takes no start."""
+        return _inner(one_class_ridge(Phi, self.C, self.nu, tol=self.tol))
+
+
+def _inner(solution: Solution) -> InnerSolution:
+    return InnerSolution(
+        value=solution.primal_value,
+        weights=solution.weights[:, None],
+        intercepts=np.array([solution.intercept]),
+        score_gradient=-solution.multipliers[:, None],
+        norm_gradient=np.ones(1),
+        gap=solution.gap,
+    )
