@@ -1,25 +1,23 @@
 """C is compiled with every warning an error, and run beside the model that it came from."""
 
-from __future__ import annotations
-
-import ctypes
-import os
-import shutil
-import subprocess
 import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
+import export_bounds
 from kernelet import KernelFisherDiscriminant, KernelMachine, SparseSVC, calibrate, compress
 from kernelet.datasets import make_banana
 from kernelet.export import c
-from kernelet.export.c import c_source
-from kernelet.export.c_source import identifier, quoted
+from kernelet.export.c import DTYPES, c_source
+from kernelet.export.c_source import comment, identifier, quoted
+from kernelet.export.rounding import rounding_units
 from kernelet.kernels import (
     CallableKernel,
     Exponential,
@@ -32,91 +30,130 @@ from kernelet.kernels import (
     RationalQuadratic,
     Sigmoid,
 )
-from kernelet.machine import CalibratedMachine, TemperatureCalibration
+from kernelet.kernels.specification import _BY_NAME
+from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from run_c import compiled, compilers
 
-WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"]
-FLAGS = ["-std=c99", "-O2", *WARNINGS, "-shared", "-fPIC"]
-KERNELS = [
-    Gaussian(0.3),
-    Exponential(0.3),
-    Matern32(0.3),
-    Matern52(0.3),
-    RationalQuadratic(0.3, 2.0),
-    Laplacian(0.3),
-    Linear(),
-    Polynomial(degree=3, gamma=0.5, coef0=1.0),
-    Sigmoid(gamma=0.1, coef0=-0.5),
-    Gaussian(0.3) + 0.5 * Laplacian(0.2) * Linear(),
+FLOATS = ("float32", "float64")
+MAKERS = [
+    Gaussian,
+    Exponential,
+    Matern32,
+    Matern52,
+    lambda gamma: RationalQuadratic(gamma, 2.0),
+    Laplacian,
+    lambda gamma: gamma * Linear(),
+    lambda gamma: Polynomial(degree=3, gamma=gamma, coef0=1.0),
+    lambda gamma: Sigmoid(gamma=gamma, coef0=-0.5),
+    lambda gamma: Gaussian(gamma) + 0.5 * Laplacian(gamma) * Linear(),
+    lambda gamma: Matern52(gamma) * Polynomial(degree=2, gamma=gamma, coef0=1.0),
 ]
-RNG = np.random.default_rng(0)
-
-
-def compilers() -> list[str]:
-    """Those of this machine; where CI runs there is one."""
-    found = [name for name in ("gcc", "clang") if shutil.which(name)]
-    if not found and not os.environ.get("CI"):
-        pytest.skip("no C compiler on this machine")
-    assert found, "CI has to compile what is exported"
-    return found
-
-
-class Library:
-    """Compiled functions that take and give arrays."""
-
-    def __init__(self, model, folder, dtype, name="machine", compiler=None):
-        self.written = c(model, folder / f"{name}.c", dtype=dtype)
-        self.path = folder / f"{name}.c"
-        self.real = np.float32 if dtype == "float32" else np.float64
-        library = folder / f"{name}-{dtype}.so"
-        command = [compiler or compilers()[0], *FLAGS, str(self.path), "-o", str(library), "-lm"]
-        subprocess.run(command, check=True)
-        self.functions = ctypes.CDLL(str(library))
-        self.name = name
-
-    def call(self, function, X, result):
-        rows = np.ascontiguousarray(X, dtype=self.real)
-        pointer = ctypes.c_void_p
-        entry = getattr(self.functions, f"{self.name}_{function}")
-        entry.argtypes = [pointer, ctypes.c_size_t, pointer]
-        entry(rows.ctypes.data, len(rows), result.ctypes.data)
-        return result
-
-    def decision_function(self, X, n_scores):
-        return self.call("decision_function_batch", X, np.empty((len(X), n_scores), self.real))
-
-    def predict(self, X):
-        return self.call("predict_batch", X, np.empty(len(X), dtype=np.intc))
+KERNELS = [make(0.3) for make in MAKERS]
+# k(x, z) = 0 for these where x is infinite
+VANISHING = MAKERS[:6]
 
 
 def bound(machine, X, dtype):
-    """What rounding may do to a decision value, as a multiple of the terms that are summed."""
-    unit = 1e-12 if dtype == "float64" else 64 * float(np.finfo(np.float32).eps)
-    gamma = getattr(machine.kernel, "gamma", 1.0)
-    Z, beta = machine.vectors, np.abs(machine.coefficients)
-    size = 1.0 + gamma * ((X**2).sum(axis=1) + (Z**2).sum(axis=1).max())
-    terms = np.abs(machine.kernel(X, Z)) @ beta + np.abs(machine.intercepts)
-    return unit * size[:, None] * terms
+    """What the header states, and a little for the rounding of what is compared with."""
+    units = rounding_units(machine) + 16
+    return export_bounds.bound(machine, X, units * float(np.finfo(dtype).eps) / 2)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_decision_values(kernel, dtype, tmp_path):
-    machine = KernelMachine(
-        kernel, RNG.normal(size=(7, 4)), RNG.normal(size=(7, 3)), RNG.normal(size=3)
+def test_every_kernel_is_there():
+    def names(kernel):
+        parts = getattr(kernel, "parts", None) or [getattr(kernel, "kernel", None)]
+        return {kernel.name}.union(*(names(part) for part in parts if part is not None))
+
+    assert set().union(*map(names, KERNELS)) == set(_BY_NAME)
+
+
+@st.composite
+def machines(draw, dtype):
+    """A machine with rows for it, of all magnitudes that the type has squares of."""
+    largest = 6 if dtype == "float32" else 60
+    make = draw(st.sampled_from(MAKERS))
+    m, d, k = draw(st.integers(0, 6)), draw(st.integers(1, 9)), draw(st.integers(1, 3))
+    scale = 10.0 ** draw(st.integers(-largest, largest))
+    shift = scale * draw(st.sampled_from([0.0, 1.0, -300.0]))
+    gamma = draw(st.sampled_from([0.01, 0.3, 5.0])) / scale ** (1 if make is Laplacian else 2)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    Z = scale * rng.normal(size=(m, d)) + shift
+    beta = 10.0 ** rng.integers(-5, 5, size=k) * rng.normal(size=(m, k))
+    machine = KernelMachine(make(gamma), Z, beta, rng.normal(size=k))
+    X = scale * rng.normal(size=(6, d)) + shift
+    X[0] = Z[0] if m else 0.0
+    X[1, 0] = 0.0
+    cells = st.sampled_from([np.nan, np.inf, -np.inf, 1e30, -1e37])
+    X[-2, rng.integers(d)] = draw(cells)
+    X[-1] = draw(cells)
+    return make, machine, X.astype(dtype).astype(float)
+
+
+def assert_close(found, machine, X, dtype):
+    """Within the bound; numbers next to nothing are rounded to nothing."""
+    smallest = len(machine.vectors) * float(np.finfo(dtype).tiny)
+    beta = np.abs(machine.coefficients).max(initial=1.0)
+    limit = bound(machine, X, dtype) + 4 * smallest * (1 + beta)
+    assert (np.abs(found - export_bounds.expected(machine, X)) <= limit).all()
+    if dtype == "float64":
+        ours = machine.decision_function(X).reshape(found.shape)
+        assert (np.abs(found - ours) <= export_bounds.bound(machine, X, 1e-12)).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_random_machines(dtype, tmp_path):
+    """One compilation for all machines of an example."""
+
+    @settings(
+        max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
-    X = RNG.normal(size=(50, 4)).astype(np.float32).astype(np.float64)
-    values = Library(machine, tmp_path, dtype).decision_function(X, 3)
-    expected = machine.decision_function(X)
-    assert (np.abs(values - expected) <= bound(machine, X, dtype)).all()
+    @given(st.lists(machines(dtype), min_size=4, max_size=12))
+    def run(drawn):
+        nonlocal place
+        place += 1
+        models = [(machine, dtype) for _, machine, _ in drawn]
+        libraries = compiled(models, tmp_path / f"example_{place}")
+        for library, (make, machine, X) in zip(libraries, drawn, strict=True):
+            with np.errstate(all="ignore"):
+                found = library.decision_function(X)
+            assert_close(found[:-2], machine, X[:-2], dtype)
+            for row, values in zip(X[-2:], found[-2:], strict=True):
+                if not machine.n_vectors:
+                    assert_allclose(values, machine.intercepts, rtol=1e-6)
+                elif np.isnan(row).any():
+                    assert np.isnan(values).all()
+                elif make in VANISHING and np.abs(row).max() > 1e25 * np.abs(X[:-2]).max():
+                    assert_allclose(values, machine.intercepts, rtol=1e-6)
+
+    place = 0
+    run()
 
 
-def test_every_compiler_and_every_piece(tmp_path):
+@pytest.mark.parametrize("compiler", compilers())
+def test_every_piece_compiles_without_a_warning(compiler, tmp_path):
     X, y = load_digits(n_class=4, return_X_y=True)
-    svc, outliers = SVC().fit(X, y), OneClassSVM().fit(X)
-    for compiler in compilers():
-        for dtype in ("float32", "float64", "q15"):
-            Library(svc, tmp_path, dtype, f"pairs_{compiler}_{dtype}", compiler)
-            Library(outliers, tmp_path, dtype, f"one_{compiler}_{dtype}", compiler)
+    X, y = X[:60] / 16, y[:60]
+    rng = np.random.default_rng(0)
+    binary = SparseSVC(4, random_state=0, tol=0.1).fit(X, y % 2)
+    machine = KernelMachine(Gaussian(0.1), X[:3], rng.normal(size=(3, 4)), np.zeros(4))
+    gaussians = [
+        SVC().fit(X, y),
+        SVC(break_ties=True).fit(X, y),
+        OneClassSVM().fit(X),
+        SVR().fit(X, y),
+        calibrate(binary, X, y % 2),
+        CalibratedMachine(machine, TemperatureCalibration(2.0)),
+        CalibratedMachine(machine, SigmoidCalibration(-np.ones(4), np.zeros(4))),
+    ]
+    others = [KernelMachine(make(0.3), X[:3], np.ones((3, 2)), [0.0, 1.0]) for make in MAKERS]
+    others.append(KernelMachine(Linear(), np.empty((0, 2)), np.empty((0, 1)), 1.5))
+    models = [(model, dtype) for model in gaussians for dtype in DTYPES]
+    models += [(model, dtype) for model in others for dtype in FLOATS]
+    # some warnings need the analysis of an optimizer
+    libraries = compiled(models, tmp_path, compiler=compiler, optimize="-O2")
+    for (model, dtype), library in zip(models[:3], libraries, strict=False):
+        agreement = np.mean(model.classes_[library.predict(X)] == model.predict(X))
+        assert agreement >= (0.99 if dtype == "q15" else 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -133,33 +170,32 @@ def shared(digits):
         return SparseSVC(30, C=10.0, max_iter=25, tol=0.1, random_state=0).fit(X, y)
 
 
-def assert_labels_agree(library, model, X, scores, limit):
-    """Labels are equal wherever the two largest scores differ by more than rounding."""
-    top = np.sort(np.column_stack([np.zeros(len(X)), scores]) if scores.ndim == 1 else scores)
-    sure = top[:, -1] - top[:, -2] > 2 * limit.max(axis=1)
-    assert sure.mean() > 0.9
-    labels = model.classes_[library.predict(X)]
-    assert_array_equal(labels[sure], model.predict(X)[sure])
+def test_shared_vectors_on_digits(shared, digits, tmp_path):
+    X, machine = digits[2], shared.machine_
+    scores = shared.decision_function(X)
+    top = np.sort(scores, axis=1)
+    libraries = compiled([(shared, dtype) for dtype in FLOATS], tmp_path)
+    for dtype, library in zip(FLOATS, libraries, strict=True):
+        limit = bound(machine, X, dtype)
+        if dtype == "float64":
+            limit = export_bounds.bound(machine, X, 1e-12)
+        assert (np.abs(library.decision_function(X) - scores) <= limit).all()
+        sure = top[:, -1] - top[:, -2] > 2 * limit.max(axis=1)
+        assert sure.mean() > 0.9
+        labels = shared.classes_[library.predict(X)]
+        assert_array_equal(labels[sure], shared.predict(X)[sure])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_shared_vectors_on_digits(shared, digits, dtype, tmp_path):
-    X = digits[2]
-    library = Library(shared, tmp_path, dtype)
-    scores, limit = shared.decision_function(X), bound(shared.machine_, X, dtype)
-    assert (np.abs(library.decision_function(X, 10) - scores) <= limit).all()
-    assert_labels_agree(library, shared, X, scores, limit)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", ["ovr", "ovo"])
-def test_pairs_of_an_svc_and_of_what_it_is_compressed_to(digits, dtype, shape, tmp_path):
+def test_pairs_of_an_svc_and_of_what_it_is_compressed_to(digits, tmp_path):
     X, y, X_test, _ = digits
-    svc = SVC(C=10.0, decision_function_shape=shape).fit(X, y)
-    for name, model in (("full", svc), ("small", compress(svc, 60, max_iter=5))):
-        library = Library(model, tmp_path, dtype, name)
+    models = []
+    for options in ({}, {"decision_function_shape": "ovo"}, {"break_ties": True}):
+        svc = SVC(C=10.0, **options).fit(X[:200], y[:200])
+        models += [svc, compress(svc, 30, max_iter=5)]
+    cases = [(model, dtype) for model in models for dtype in FLOATS]
+    for (model, dtype), library in zip(cases, compiled(cases, tmp_path), strict=True):
         scores = model.decision_function(X_test)
-        values = library.decision_function(X_test, scores.shape[1])
+        values = library.decision_function(X_test)
         assert np.abs(values - scores).max() < (1e-9 if dtype == "float64" else 1e-3)
         assert np.mean(model.classes_[library.predict(X_test)] == model.predict(X_test)) > 0.999
 
@@ -168,114 +204,110 @@ def test_two_classes_of_text(tmp_path):
     X, y = make_banana(200, random_state=0)
     labels = np.where(y > 0, 'with "quotes" ??/', "ü")
     model = SparseSVC(6, random_state=0).fit(X, labels)
-    library = Library(model, tmp_path, "float64")
+    (library,) = compiled([(model, "float64")], tmp_path)
     assert_array_equal(model.classes_[library.predict(X)], model.predict(X))
-    names = (ctypes.c_char_p * 2).in_dll(library.functions, "machine_labels")
-    assert [name.decode() for name in names] == model.classes_.tolist()
+    assert library.texts("labels", 2) == model.classes_.tolist()
 
 
-@pytest.mark.parametrize("calibration", ["sigmoid", "temperature"])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_probabilities(calibration, n_classes, tmp_path):
+def test_probabilities(n_classes, tmp_path):
     X, y = load_digits(n_class=n_classes, return_X_y=True)
-    X = X / 16
-    small = SparseSVC(8, random_state=0).fit(X[::2], y[::2])
-    if calibration == "temperature":  # fitted by scikit-learn 1.8 only, but known to all
-        fitted = TemperatureCalibration(1.7)
-    else:
-        fitted = calibrate(small, X[1::2], y[1::2]).calibrated_machine_.calibration
-    model = CalibratedMachine(small.machine_, fitted)
-    expected = model.predict_proba(X)
-    library = Library(model, tmp_path, "float64")
-    entry = library.functions.machine_predict_proba
-    entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    found = np.empty((len(X), n_classes))
-    for row, probabilities in zip(np.ascontiguousarray(X), found, strict=True):
-        entry(row.ctypes.data, probabilities.ctypes.data)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-    assert_array_equal(library.predict(X), expected.argmax(axis=1))
+    X = X[:300] / 16
+    small = SparseSVC(8, random_state=0).fit(X[:150], y[:150])
+    platt = calibrate(small, X[150:], y[150:300]).calibrated_machine_.calibration
+    k = len(platt.slopes)
+    calibrations = [
+        platt,
+        TemperatureCalibration(1.7),  # fitted by scikit-learn 1.8 only, but known to all
+        TemperatureCalibration(900.0),
+        SigmoidCalibration(np.full(k, -50.0), np.zeros(k)),
+    ]
+    models = [
+        (CalibratedMachine(small.machine_, fitted), t) for fitted in calibrations for t in DTYPES
+    ]
+    for (model, dtype), library in zip(models, compiled(models, tmp_path), strict=True):
+        probabilities = model.predict_proba(X)
+        found = library.predict_proba(X)
+        # how far scores are off, how steep a calibration is, and the rounding of a share
+        unit = {"float64": 1e-13, "float32": 1e-6, "q15": 2e-4}[dtype]
+        error = unit * np.abs(small.machine_.coefficients).sum(axis=0).max()
+        slopes = getattr(model.calibration, "slopes", None)
+        steep = np.abs(model.calibration.inverse_temperature if slopes is None else slopes).max()
+        assert_allclose(found, probabilities, rtol=0, atol=steep * error + unit)
+        assert_allclose(found.sum(axis=1), 1.0, atol=1e-3)
+        agreement = np.mean(library.predict(X) == probabilities.argmax(axis=1))
+        assert agreement >= (0.99 if dtype == "q15" else 1.0)
+
+
+def test_saturated_probabilities_keep_their_order(tmp_path):
+    """In 32 bits a sigmoid is 1 beyond 17; the class of the largest score is predicted."""
+    machine = KernelMachine(Linear(), [[1.0, 0.0], [0.0, 1.0]], np.eye(2), [0.0, 0.0])
+    model = CalibratedMachine(machine, SigmoidCalibration(-np.ones(2), np.zeros(2)))
+    (library,) = compiled([(model, "float32")], tmp_path)
+    X = np.array([[20.0, 25.0], [25.0, 20.0], [-20.0, -25.0], [-25.0, -20.0]])
+    assert library.predict(X).tolist() == [1, 0, 0, 1]
 
 
 def test_outliers_values_and_features(tmp_path):
     X, y = make_banana(100, random_state=1)
-    outliers = OneClassSVM(nu=0.2).fit(X)
-    assert_array_equal(Library(outliers, tmp_path, "float64", "o").predict(X), outliers.predict(X))
-    for name, model in (
-        ("regression", SVR().fit(X, X[:, 0])),
-        ("features", KernelFisherDiscriminant(n_vectors=5, random_state=0).fit(X, y)),
-    ):
-        expected = model.predict(X) if name == "regression" else model.transform(X)
-        expected = expected.reshape(len(X), -1)
-        values = Library(model, tmp_path, "float64", name).decision_function(X, expected.shape[1])
-        np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9)
+    outliers, regression = OneClassSVM(nu=0.2).fit(X), SVR().fit(X, X[:, 0])
+    features = KernelFisherDiscriminant(n_vectors=5, random_state=0).fit(X, y)
+    models = [(model, "float64") for model in (outliers, regression, features)]
+    found = compiled(models, tmp_path)
+    assert_array_equal(found[0].predict(X), outliers.predict(X))
+    assert_allclose(found[1].decision_function(X)[:, 0], regression.predict(X), atol=1e-9)
+    assert_allclose(found[2].decision_function(X), features.transform(X), atol=1e-9)
+    assert "_predict(" not in found[1].written.header
 
 
 def test_rows_that_are_not_finite(shared, digits, tmp_path):
-    library = Library(shared, tmp_path, "float64")
+    libraries = compiled([(shared, "float32"), (shared, "float64")], tmp_path)
     X = digits[2][:3].copy()
     X[0, 5], X[1, 5] = np.nan, np.inf
-    values = library.decision_function(X, 10)
-    assert np.isnan(values[0]).all()
-    np.testing.assert_allclose(values[1], shared.machine_.intercepts)
-    assert library.predict(X)[0] == -1
-
-
-def fixed_point_labels(model, X, folder):
-    library = Library(model, folder, "q15")
-    quantize, predict = library.functions.machine_quantize, library.functions.machine_predict
-    for entry in (quantize, predict):
-        entry.argtypes = [ctypes.c_void_p] * (2 if entry is quantize else 1)
-    q, found = np.empty(X.shape[1], dtype=np.int16), []
-    for row in np.ascontiguousarray(X, dtype=np.float32):
-        quantize(row.ctypes.data, q.ctypes.data)
-        found.append(predict(q.ctypes.data))
-    return np.array(found), library
-
-
-def test_integers_agree_on_digits(shared, digits, tmp_path):
-    codes, _ = fixed_point_labels(shared, digits[2], tmp_path)
-    assert np.mean(shared.classes_[codes] == shared.predict(digits[2])) >= 0.995
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
-def test_integers_agree_with_the_decision_function(scale, tmp_path):
-    X, y = make_banana(300, random_state=0)
-    X = X * scale + 100 * scale
-    model = SparseSVC(8, gamma=0.5 / scale**2, random_state=0).fit(X, y)
-    codes, library = fixed_point_labels(model, X, tmp_path)
-    assert np.mean(model.classes_[codes] == model.predict(X)) >= 0.99
-    unit = float(library.written.header.split("_SCORE_UNIT ")[1].split()[0])
-    quantize, decide = (
-        library.functions.machine_quantize,
-        library.functions.machine_decision_function,
-    )
-    quantize.argtypes = decide.argtypes = [ctypes.c_void_p] * 2
-    q, score = np.empty(2, dtype=np.int16), np.empty(1, dtype=np.int32)
-    values = []
-    for row in np.ascontiguousarray(X, dtype=np.float32):
-        quantize(row.ctypes.data, q.ctypes.data)
-        decide(q.ctypes.data, score.ctypes.data)
-        values.append(unit * score[0])
-    total = np.abs(model.machine_.coefficients).sum()
-    assert np.abs(np.array(values) - model.decision_function(X)).max() < 2e-4 * total
-
-
-def test_integers_refuse_what_they_cannot_hold():
-    vectors, coefficients = [[0.0], [1.0]], [1.0, -1.0]
-    with pytest.raises(ValueError, match="Gaussian kernels"):
-        c_source(KernelMachine(Laplacian(1.0), vectors, coefficients, 0.0), "m", "q15")
-    for gamma in (1e-30, 1e30):
-        with pytest.raises(ValueError, match="gamma"):
-            c_source(KernelMachine(Gaussian(gamma), vectors, coefficients, 0.0), "m", "q15")
+    for library in libraries:
+        values = library.decision_function(X)
+        assert np.isnan(values[0]).all()
+        assert_allclose(values[1], shared.machine_.intercepts, rtol=1e-6)
+        assert library.predict(X)[0] == -1
+        assert (library.predict(X)[1:] >= 0).all()
 
 
 def test_what_it_costs_is_said(shared):
+    machine, labels = 30 * 64 + 30 * 10 + 10, 4 * 10
     for dtype, itemsize in (("float32", 4), ("float64", 8)):
         written = c_source(shared, "digits", dtype)
-        assert written.flash_bytes == itemsize * (30 * 64 + 30 * 10 + 10)
-        assert f"{written.flash_bytes} bytes of tables" in written.source
+        assert written.flash_bytes == itemsize * machine + labels
+        assert written.cost.arithmetic == 30 * (3 * 64 + 2 * 10)
+        assert written.cost.calls == 30
+        assert written.operations == "6360 additions and multiplications, 30 calls of math.h"
+    for dtype in DTYPES:
+        written = c_source(shared, "digits", dtype)
+        for line in (
+            f"Flash: {written.flash_bytes} bytes of tables",
+            f"RAM: {written.ram_bytes} bytes of stack",
+            f"One prediction: {written.operations}.",
+        ):
+            assert line in written.header
     integers = c_source(shared, "digits", "q15").flash_bytes
     assert integers < 0.6 * c_source(shared, "digits").flash_bytes
+
+
+def test_what_rounding_does_is_said(shared):
+    units = rounding_units(shared.machine_)
+    assert units == 30 + 6 + (2 * 64 + 8)
+    assert f"{units} * 2^-24" in c_source(shared, "digits").header
+    assert f"{units} * 2^-53" in c_source(shared, "digits", "float64").header
+
+
+def test_code_can_be_read(shared):
+    """Tables are constant, loops are loops, nothing is on the heap."""
+    for dtype in DTYPES:
+        source = c_source(shared, "digits", dtype).source
+        code = source[source.index("kernel(") :]
+        assert "malloc" not in source and "{" in code
+        assert source.count("for (") < 16 and len(code.splitlines()) < 120
+        tables = [line for line in source.splitlines() if line.endswith("= {")]
+        assert tables and all("const " in line for line in tables)
 
 
 def test_names():
@@ -283,6 +315,7 @@ def test_names():
     assert identifier("2nd") == "machine_2nd"
     assert identifier("ü") == "machine"
     assert quoted('a"\\?ü') == '"a\\042\\134\\077\\303\\274"'
+    assert comment("a */ b\n??/ \\") == "a * / b ? ?/ "
 
 
 def test_errors(tmp_path, shared):
@@ -290,9 +323,13 @@ def test_errors(tmp_path, shared):
         c(shared, tmp_path / "model.txt")
     with pytest.raises(ValueError, match="dtype"):
         c(shared, tmp_path / "model.c", dtype="float16")
-    machine = KernelMachine(Gaussian(1.0), [[1e39]], [1.0], 0.0)
-    with pytest.raises(ValueError, match="too large for float32"):
-        c(machine, tmp_path / "model.c")
+    for machine in (
+        KernelMachine(Gaussian(1.0), [[1e39]], [1.0], 0.0),
+        KernelMachine(Gaussian(1e39), [[1.0]], [1.0], 0.0),
+        KernelMachine(Gaussian(1e-50), [[1.0]], [1.0], 0.0),
+    ):
+        with pytest.raises(ValueError, match=r"float32; use float64"):
+            c(machine, tmp_path / "model.c")
     own = KernelMachine(CallableKernel(lambda X, Z: X @ Z.T), [[1.0]], [1.0], 0.0)
     with pytest.raises(ValueError, match="Python function"):
         c(own, tmp_path / "model.c")

@@ -2,228 +2,153 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
-from kernelet.export.c_reading import labels, labels_type
-from kernelet.export.c_source import comment, table
+from kernelet.export.c_columns import category_function, category_tables, column_declarations
+from kernelet.export.c_cost import Cost, flash_bytes
+from kernelet.export.c_fixed_reading import (
+    logits_function,
+    logits_tables,
+    predict_function,
+    probabilities_function,
+)
+from kernelet.export.c_interface import Interface, block_comment
+from kernelet.export.c_quantize import quantize_function, quantize_head, quantize_tables
+from kernelet.export.c_source import REALS, Table, integers
+from kernelet.export.fixed_point import ONE, FixedPoint, fixed_point
 from kernelet.export.model import ExportedModel
-from kernelet.kernels import Gaussian
 
-# Rows may lie outside the box of the vectors by this share of its size before they saturate.
-_ROOM = 0.5
-_LARGEST = 32767
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between: 2e-5 from the curve at most.
 _STEPS = 64
-_ONE = 32768
+# Of what functions keep on the stack beside arrays, see c_float.py.
+_FRAMES = 200
 
 
-@dataclass(frozen=True)
-class FixedPoint:
-    """A Gaussian machine in integers.
-
-    A feature x is q = round((x - centre) / unit), 16 bits; squared distances are exact sums; and
-    exp(-gamma r^2) = 2^-u, where u has 16 binary digits after the point, comes from a table.
-    Scores are in units of ``score_unit``.
-
-    Attributes
-    ----------
-    centres : ndarray of shape (d,)
-    unit : float
-    vectors : ndarray of shape (m, d), int16
-    coefficients : ndarray of shape (m, k), int16
-    intercepts : list of int
-    pre_shift, multiplier, post_shift : int
-        u = ((r^2 >> pre_shift) * multiplier) >> post_shift.
-    score_shift : int
-        So that scores fit 32 bits.
-    score_unit : float
-    """
-
-    centres: NDArray[np.float64]
-    unit: float
-    vectors: NDArray[np.int16]
-    coefficients: NDArray[np.int16]
-    intercepts: list[int]
-    pre_shift: int
-    multiplier: int
-    post_shift: int
-    score_shift: int
-    score_unit: float
-
-
-def fixed_point(exported: ExportedModel) -> FixedPoint:
-    """Round a machine to 16 bits."""
-    machine = exported.machine
-    if not isinstance(machine.kernel, Gaussian):
-        raise ValueError(
-            f'dtype="q15" is for Gaussian kernels, the model has {machine.kernel!r}; use float32.'
-        )
-    if exported.calibration is not None:
-        raise ValueError('dtype="q15" has no probabilities; export the model without calibration.')
-    if machine.n_vectors == 0:
-        raise ValueError('dtype="q15" needs a machine with vectors.')
-    Z = np.asarray(machine.vectors, dtype=np.float64)
-    beta = np.asarray(machine.coefficients, dtype=np.float64)
-    b = np.asarray(machine.intercepts, dtype=np.float64)
-    centres = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
-    reach = (1.0 + _ROOM) * float(np.abs(Z - centres).max()) or 1.0
-    unit = reach / _LARGEST
-    pre_shift = math.ceil(math.log2(Z.shape[1])) if Z.shape[1] > 1 else 0
-    # bits after the point of u, per unit of the shifted squared distance
-    rate = machine.kernel.gamma * unit**2 * math.log2(math.e) * 2.0 ** (pre_shift + 16)
-    post_shift = 31 - math.floor(math.log2(rate))
-    if not 0 <= post_shift <= 63:
-        raise ValueError(
-            f'gamma={machine.kernel.gamma!r} is out of the range of dtype="q15" for vectors of '
-            "this spread; use float32."
-        )
-    largest = float(np.abs(beta).max()) or 1.0
-    coefficients = np.rint(beta / largest * _LARGEST).astype(np.int16)
-    intercepts = [round(value / largest * _LARGEST * _ONE) for value in b]
-    bound = int(np.abs(coefficients.astype(np.int64)).sum(axis=0).max()) * _ONE
-    bound += max(map(abs, intercepts))
-    if bound >= 2**62:
-        raise ValueError('the intercepts are too large for dtype="q15"; use float32.')
-    score_shift = max(0, bound.bit_length() - 31)
-    return FixedPoint(
-        centres,
-        unit,
-        np.rint((Z - centres) / unit).astype(np.int16),
-        coefficients,
-        intercepts,
-        pre_shift,
-        min(round(rate * 2.0**post_shift), 2**32 - 1),
-        post_shift,
-        score_shift,
-        largest / _LARGEST / _ONE * 2.0**score_shift,
-    )
-
-
-def fixed_point_source(
-    exported: ExportedModel, name: str, included: str
-) -> tuple[str, str, int, int, str]:
-    """Header, source, bytes of flash and of RAM, and the operations of a prediction."""
+def fixed_point_source(exported: ExportedModel, name: str, included: str) -> tuple[str, str, Cost]:
+    """Header, source and cost of a model."""
+    # Scores of pairs are given as they are: votes with their shares are no integers.
+    exported = replace(exported, votes=False)
     fixed = fixed_point(exported)
-    (m, d), k = fixed.vectors.shape, fixed.coefficients.shape[1]
-    prefix = name.upper()
-    flash = fixed.vectors.nbytes + fixed.coefficients.nbytes + 8 * k + 2 * (_STEPS + 1) + 4 * d
-    ram = 8 * k + 64
-    operations = f"{m * d} integer multiplications of features and {m * k} of coefficients"
-    about = [
-        f" * A kernel machine in integers. Vectors: {m}, features: {d}, outputs: {k}.",
-        f" * {comment(repr(exported.machine.kernel))}",
-        f" * Made by kernelet {hooks.version}.",
-        " *",
-        f" * Flash: {flash} bytes of tables, and about 1 kB of code. RAM: {ram} bytes of stack.",
-        f" * One prediction: {operations}.",
-        " * Kernel values are exact to 6e-5.",
-    ]
-    return (
-        "\n".join(_header(exported, fixed, name, prefix, about)) + "\n",
-        "\n".join(_source(exported, fixed, name, prefix, included, about)) + "\n",
-        flash,
-        ram,
-        operations,
+    interface = Interface(
+        exported, name, "int16_t", "q", f"{name.upper()}_FEATURES", "int32_t", "uint16_t"
     )
-
-
-def _header(
-    exported: ExportedModel, fixed: FixedPoint, name: str, prefix: str, about: list[str]
-) -> list[str]:
-    (m, d), k = fixed.vectors.shape, fixed.coefficients.shape[1]
-    lines = [
-        "/*",
-        *about,
-        " */",
-        "",
-        f"#ifndef KERNELET_{prefix}_H",
-        f"#define KERNELET_{prefix}_H",
+    columns, labels = exported.columns, interface.labels()
+    tables = [
+        integers("int16_t", "vectors", fixed.vectors),
+        integers("int16_t", "coefficients", fixed.coefficients),
+        integers("int64_t", "intercepts", np.array(fixed.intercepts, dtype=object)),
+        *quantize_tables(exported, fixed),
+        _powers(),
+        *([] if fixed.logits is None else logits_tables(fixed.logits)),
+        *([] if columns is None else category_tables(columns, name)),
+        *([] if labels is None else [labels]),
     ]
-    lines += ["", "#include <stddef.h>", "#include <stdint.h>", ""]
-    lines += [f"#define {prefix}_FEATURES {d}", f"#define {prefix}_VECTORS {m}"]
-    lines += [f"#define {prefix}_SCORES {k}"]
-    if exported.classes is not None:
-        lines.append(f"#define {prefix}_CLASSES {len(exported.classes)}")
-    lines += [
-        "",
-        "/* A score times this is the value of the decision function. */",
-        f"#define {prefix}_SCORE_UNIT {fixed.score_unit!r}",
-        "",
-        "#ifdef __cplusplus",
-        'extern "C" {',
-        "#endif",
-        "",
-        "/* A row in floating point as the integers that the other functions take. */",
-        f"void {name}_quantize(const float x[{prefix}_FEATURES], int16_t q[{prefix}_FEATURES]);",
-        "",
-        f"void {name}_decision_function({_arguments(prefix)});",
-    ]
-    if exported.reading != "values":
-        meaning = "1, or -1 for an outlier" if exported.reading == "outliers" else "A class number"
-        lines += [
-            "",
-            f"/* {meaning}. */",
-            f"int {name}_predict(const int16_t q[{prefix}_FEATURES]);",
-            f"void {name}_predict_batch(const int16_t *q, size_t n, int *classes);",
-        ]
-    if exported.classes is not None:
-        lines += [
-            "",
-            "/* What the classes are called. */",
-            f"extern {labels_type(exported, name)};",
-        ]
-    return [*lines, "", "#ifdef __cplusplus", "}", "#endif", "", "#endif"]
-
-
-def _source(
-    exported: ExportedModel,
-    fixed: FixedPoint,
-    name: str,
-    prefix: str,
-    included: str,
-    about: list[str],
-) -> list[str]:
-    (m, d), k = fixed.vectors.shape, fixed.coefficients.shape[1]
-    arguments = _arguments(prefix)
-    powers = [str(round(_ONE * 2.0 ** (-i / _STEPS))) for i in range(_STEPS + 1)]
-    lines = [
-        "/*",
-        *about,
-        " */",
+    cost = _cost(interface, tables)
+    about = _about(exported, fixed, cost)
+    source = [
+        *block_comment(about[:3]),
         "",
         f'#include "{included}"',
         "",
-        *table(f"static const int16_t vectors[{m}][{d}]", _rows(fixed.vectors)),
+        *(line for table in tables for line in table.lines()),
+        *([] if columns is None else category_function(columns, name)),
+        *_power_function(),
+        *_kernel_function(fixed, interface.prefix),
+        *quantize_function(exported, fixed, interface.name),
+        *_decision_function(interface, fixed),
+        *([] if fixed.logits is None else logits_function(fixed.logits)),
+        *(predict_function(interface) if interface.has_labels else []),
+        *([] if fixed.logits is None else probabilities_function(interface)),
+        *interface.batches(),
+    ]
+    header = interface.header(about, _declared(interface, fixed), _meanings(interface))
+    return "\n".join(header) + "\n", "\n".join(source).rstrip() + "\n", cost
+
+
+def _cost(interface: Interface, tables: list[Table]) -> Cost:
+    machine = interface.exported.machine
+    m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
+    # sums of 64 bits, scores of 32; votes with confidence, or logits with shares
+    stacked = 12 * k + 12 * interface.n_classes
+    return Cost(flash_bytes(tables), stacked + _FRAMES, m * (3 * d + 2 * k), 0)
+
+
+def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
+    machine = exported.machine
+    return [
+        f"A kernel machine in integers. Vectors: {machine.n_vectors}, features: "
+        f"{machine.n_features}, outputs: {machine.n_outputs}.",
+        repr(machine.kernel),
+        f"Made by kernelet {hooks.version}.",
         "",
-        *table(f"static const int16_t coefficients[{m}][{k}]", _rows(fixed.coefficients)),
+        *cost.lines(),
+        f"Kernel values are exact to {fixed.kernel_error:.1e} for the integers that a row becomes.",
+        "There is no state: any number of threads and interrupts may call the functions at once.",
+    ]
+
+
+def _declared(interface: Interface, fixed: FixedPoint) -> list[str]:
+    columns = interface.exported.columns
+    said = [
+        "The integers that stand for a row, which the other functions take. It returns how many",
+        "features are NaN or out of range, where all kernel values are 0 but for rounding.",
+    ]
+    return [
+        "/* A score times this is the value of the decision function. */",
+        f"#define {interface.prefix}_SCORE_UNIT {REALS['float32'].constant(fixed.score_unit)}",
         "",
-        *table(
-            f"static const int64_t intercepts[{k}]", [f"INT64_C({b})" for b in fixed.intercepts]
-        ),
-        "",
-        *table(
-            f"static const float centres[{d}]",
-            [f"{np.float32(centre)!s}f" for centre in fixed.centres],
-        ),
-        "",
-        f"/* 2^(-i/{_STEPS}), 1 being {_ONE}. */",
-        *table(f"static const uint16_t powers[{_STEPS + 1}]", powers),
+        *([] if columns is None else column_declarations(columns, interface.name)),
+        *block_comment(said),
+        f"{quantize_head(interface.exported, interface.name)};",
         "",
     ]
-    if exported.classes is not None:
-        lines += [*table(labels_type(exported, name), labels(exported)), ""]
-    lines += [
-        "/* exp(-gamma r^2) as 2^-u, 1 being 32768. */",
+
+
+def _meanings(interface: Interface) -> dict[str, str]:
+    is_sign = interface.exported.reading == "outliers"
+    pairs = " of the pairs (0, 1), (0, 2), ..." if interface.exported.reading == "pairs" else ""
+    return {
+        "decision_function": f"The scores{pairs} of a row, and of n rows that follow each other.",
+        "predict": "1 for a row like those of the training, -1 for an outlier."
+        if is_sign
+        else "The number of the class of a row, from 0.",
+        "predict_proba": f"Probabilities of the classes; 1 is {ONE}.",
+    }
+
+
+def _powers() -> Table:
+    powers = np.array([round(ONE * 2.0 ** (-i / _STEPS)) for i in range(_STEPS + 1)])
+    return integers("uint16_t", "powers", powers)
+
+
+def _power_function() -> list[str]:
+    return [
+        f"/* 2^-u, 1 being {ONE}; u has 16 binary digits after the point. */",
+        "static uint32_t power(uint64_t u)",
+        "{",
+        "    uint32_t fraction, value, next;",
+        "",
+        "    if (u >= UINT64_C(16) << 16)",
+        "        return 0;",
+        "    fraction = (uint32_t)(u & 0xffffu);",
+        "    value = powers[fraction >> 10];",
+        "    next = powers[(fraction >> 10) + 1];",
+        "    value -= ((value - next) * (fraction & 0x3ffu) + 0x200u) >> 10;",
+        "    return value >> (u >> 16);",
+        "}",
+        "",
+    ]
+
+
+def _kernel_function(fixed: FixedPoint, prefix: str) -> list[str]:
+    return [
+        f"/* exp(-gamma r^2), 1 being {ONE}. */",
         "static int32_t kernel(const int16_t *q, const int16_t *z)",
         "{",
-        "    uint64_t squared = 0, u;",
-        "    uint32_t fraction, value, next;",
+        "    uint64_t squared = 0;",
         "    int i;",
         "",
         f"    for (i = 0; i < {prefix}_FEATURES; i++) {{",
@@ -232,41 +157,24 @@ def _source(
         "",
         "        squared += (uint64_t)(size * size);",
         "    }",
-        f"    u = (squared >> {fixed.pre_shift}) * UINT64_C({fixed.multiplier});",
-        f"    u >>= {fixed.post_shift};",
-        "    if (u >= UINT64_C(16) << 16)",
-        "        return 0;",
-        "    fraction = (uint32_t)(u & 0xffffu);",
-        "    value = powers[fraction >> 10];",
-        "    next = powers[(fraction >> 10) + 1];",
-        "    value -= ((value - next) * (fraction & 0x3ffu)) >> 10;",
-        "    return (int32_t)(value >> (u >> 16));",
+        f"    squared = (squared >> {fixed.pre_shift}) * UINT64_C({fixed.multiplier});",
+        f"    return (int32_t)power(squared >> {fixed.post_shift});",
         "}",
         "",
-        f"void {name}_quantize(const float x[{prefix}_FEATURES], int16_t q[{prefix}_FEATURES])",
-        "{",
-        "    int i;",
-        "",
-        f"    for (i = 0; i < {prefix}_FEATURES; i++) {{",
-        f"        float scaled = (x[i] - centres[i]) * {np.float32(1.0 / fixed.unit)!s}f;",
-        "",
-        "        scaled += scaled < 0.0f ? -0.5f : 0.5f;",
-        f"        if (!(scaled > -{_LARGEST}.0f))",
-        f"            scaled = -{_LARGEST}.0f;",
-        f"        if (scaled > {_LARGEST}.0f)",
-        f"            scaled = {_LARGEST}.0f;",
-        "        q[i] = (int16_t)scaled;",
-        "    }",
-        "}",
-        "",
-        f"void {name}_decision_function({arguments})",
+    ]
+
+
+def _decision_function(interface: Interface, fixed: FixedPoint) -> list[str]:
+    k = fixed.coefficients.shape[1]
+    return [
+        interface.head("decision_function"),
         "{",
         f"    int64_t sums[{k}];",
         "    int j, o;",
         "",
         f"    for (o = 0; o < {k}; o++)",
         "        sums[o] = intercepts[o];",
-        f"    for (j = 0; j < {prefix}_VECTORS; j++) {{",
+        f"    for (j = 0; j < {interface.prefix}_VECTORS; j++) {{",
         "        const int32_t value = kernel(q, vectors[j]);",
         "",
         f"        for (o = 0; o < {k}; o++)",
@@ -275,66 +183,5 @@ def _source(
         f"    for (o = 0; o < {k}; o++)",
         f"        scores[o] = (int32_t)(sums[o] / (INT64_C(1) << {fixed.score_shift}));",
         "}",
-    ]
-    if exported.reading != "values":
-        lines += ["", *_predict(exported, name, k), "", *_predict_batch(name, prefix)]
-    return lines
-
-
-def _arguments(prefix: str) -> str:
-    return f"const int16_t q[{prefix}_FEATURES], int32_t scores[{prefix}_SCORES]"
-
-
-def _rows(array: NDArray[Any]) -> list[list[str]]:
-    return [[str(int(number)) for number in row] for row in array]
-
-
-def _predict(exported: ExportedModel, name: str, k: int) -> list[str]:
-    head = [
-        f"int {name}_predict(const int16_t q[{name.upper()}_FEATURES])",
-        "{",
-        f"    int32_t scores[{k}];",
-    ]
-    evaluate = ["", f"    {name}_decision_function(q, scores);"]
-    if exported.reading == "outliers":
-        return [*head, *evaluate, "    return scores[0] >= 0 ? 1 : -1;", "}"]
-    if exported.reading == "pairs":
-        n = len(exported.classes or ())
-        return [
-            *head,
-            f"    int votes[{n}] = {{0}};",
-            "    int i, j, pair = 0, best = 0;",
-            *evaluate,
-            f"    for (i = 0; i < {n}; i++)",
-            f"        for (j = i + 1; j < {n}; j++, pair++)",
-            "            votes[scores[pair] > 0 ? i : j]++;",
-            f"    for (i = 1; i < {n}; i++)",
-            "        if (votes[i] > votes[best])",
-            "            best = i;",
-            "    return best;",
-            "}",
-        ]
-    if k == 1:
-        return [*head, *evaluate, "    return scores[0] > 0;", "}"]
-    return [
-        *head,
-        "    int o, best = 0;",
-        *evaluate,
-        f"    for (o = 1; o < {k}; o++)",
-        "        if (scores[o] > scores[best])",
-        "            best = o;",
-        "    return best;",
-        "}",
-    ]
-
-
-def _predict_batch(name: str, prefix: str) -> list[str]:
-    return [
-        f"void {name}_predict_batch(const int16_t *q, size_t n, int *classes)",
-        "{",
-        "    size_t i;",
         "",
-        "    for (i = 0; i < n; i++)",
-        f"        classes[i] = {name}_predict(q + i * {prefix}_FEATURES);",
-        "}",
     ]

@@ -42,7 +42,7 @@ def scaled_columns(pipeline: Pipeline) -> tuple[Number, ...]:
     [('x0', 3.0, 1.633)]
     """
     check_is_fitted(pipeline)
-    d = pipeline.n_features_in_
+    d = pipeline[-1].n_features_in_  # scalers keep the number of features
     shift, scale = np.zeros(d), np.ones(d)
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":

@@ -1,0 +1,138 @@
+"""Models in C's floating-point types."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelet._hooks import hooks
+from kernelet.export.c_columns import (
+    category_function,
+    category_tables,
+    column_declarations,
+    column_tables,
+    encode_function,
+)
+from kernelet.export.c_cost import Cost, flash_bytes
+from kernelet.export.c_interface import Interface, block_comment
+from kernelet.export.c_kernel import KernelSource
+from kernelet.export.c_probabilities import (
+    calibration_tables,
+    logits_function,
+    probabilities_function,
+)
+from kernelet.export.c_reading import reading_functions
+from kernelet.export.c_source import Real, Table
+from kernelet.export.model import ExportedModel
+from kernelet.export.rounding import rounding_units
+
+# Of what functions keep on the stack beside arrays, math.h's among them: measured on a Cortex-M4,
+# where `make test-cortex` measures again.
+_FRAMES = {"float": 240, "double": 480}
+
+
+def floating_point_source(
+    exported: ExportedModel, name: str, real: Real, included: str
+) -> tuple[str, str, Cost]:
+    """Header, source and cost of a model."""
+    columns = exported.columns
+    length = f"{name.upper()}_{'FEATURES' if columns is None else 'COLUMNS'}"
+    interface = Interface(exported, name, real.name, "x", length, real.name, real.name)
+    labels = interface.labels()
+    tables = [*_machine_tables(exported, real), *calibration_tables(interface, real)]
+    names = [] if labels is None else [labels]
+    declared: list[str] = []
+    if columns is not None:
+        tables = [*column_tables(columns, real), *tables]
+        names = [*category_tables(columns, name), *names]
+        declared = column_declarations(columns, name)
+    kernel = KernelSource(exported.machine.kernel, real, interface.prefix)
+    cost = _cost(interface, real, kernel, [*tables, *names])
+    about = _about(exported, real, cost)
+    source = [
+        *block_comment(about[:3]),
+        "",
+        f'#include "{included}"',
+        "",
+        "#include <math.h>",
+        "",
+        *(line for table in [*tables, *names] for line in table.lines()),
+    ]
+    if columns is not None:
+        source += encode_function(columns, real, interface.prefix)
+        source += category_function(columns, name)
+    source += [
+        *kernel.lines,
+        *_outputs_function(interface, real),
+        *logits_function(interface, real),
+    ]
+    source += reading_functions(interface, real)
+    if interface.has_probabilities:
+        source += probabilities_function(interface, real)
+    source += interface.batches()
+    header = interface.header(about, declared, {})
+    return "\n".join(header) + "\n", "\n".join(source).rstrip() + "\n", cost
+
+
+def _machine_tables(exported: ExportedModel, real: Real) -> list[Table]:
+    parts = ("vectors", "coefficients", "intercepts")
+    arrays = [np.asarray(getattr(exported.machine, part)) for part in parts]
+    # C has no arrays of length 0; a machine without vectors gets one that is never read
+    filled = [a if len(a) else np.zeros((1, *a.shape[1:])) for a in arrays]
+    return [real.table(part, array) for part, array in zip(parts, filled, strict=True)]
+
+
+def _cost(interface: Interface, real: Real, kernel: KernelSource, tables: list[Table]) -> Cost:
+    machine, columns = interface.exported.machine, interface.exported.columns
+    m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
+    stacked = max(2, k)
+    if interface.exported.reading == "pairs":
+        stacked += 2 * interface.n_classes  # votes and confidence
+    stacked += 0 if columns is None else d
+    calls = m * kernel.calls + (interface.n_classes if interface.has_probabilities else 0)
+    arithmetic = m * (kernel.arithmetic * d + 2 * k) + 2 * len(columns or ())
+    ram = real.dtype.itemsize * stacked + _FRAMES[real.name]
+    return Cost(flash_bytes(tables), ram, arithmetic, calls)
+
+
+def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
+    machine = exported.machine
+    digits = np.finfo(real.dtype).nmant + 1
+    encoded = "" if exported.columns is None else "; x scaled, |shift / scale| added to each |x_i|"
+    return [
+        f"A kernel machine. Vectors: {machine.n_vectors}, features: {machine.n_features}, outputs: "
+        f"{machine.n_outputs}.",
+        repr(machine.kernel),
+        f"Made by kernelet {hooks.version}.",
+        "",
+        *cost.lines(),
+        f"Rounding moves a score by no more than {rounding_units(machine)} * 2^-{digits}",
+        "  * (1 + gamma (|x|^2 + max_j |z_j|^2)) * (sum_j |beta_j| k_j + |b|), gamma being the sum",
+        f"  of the kernel's, k_j made of absolute values{encoded}.",
+        "There is no state: any number of threads and interrupts may call the functions at once.",
+        "NaN is found by comparing, so do not compile with -ffast-math.",
+    ]
+
+
+def _outputs_function(interface: Interface, real: Real) -> list[str]:
+    k, prefix = interface.exported.machine.n_outputs, interface.prefix
+    has_columns = interface.exported.columns is not None
+    row = [f"    {real.name} row[{prefix}_FEATURES];"] if has_columns else []
+    encode = ["    encode(x, row);"] if has_columns else []
+    return [
+        f"static void outputs(const {real.name} *x, {real.name} *values)",
+        "{",
+        *row,
+        "    int j, o;",
+        "",
+        *encode,
+        f"    for (o = 0; o < {k}; o++)",
+        "        values[o] = intercepts[o];",
+        f"    for (j = 0; j < {prefix}_VECTORS; j++) {{",
+        f"        const {real.name} value = kernel({'row' if has_columns else 'x'}, vectors[j]);",
+        "",
+        f"        for (o = 0; o < {k}; o++)",
+        "            values[o] += coefficients[j][o] * value;",
+        "    }",
+        "}",
+        "",
+    ]

@@ -1,0 +1,135 @@
+"""The formula of a kernel, in C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kernelet.export.c_source import Real
+from kernelet.kernels import Kernel
+
+# What is summed over the features, by the name of the variable, and its operations.
+_SUMS = {
+    "squared": ("difference * difference", 2),
+    "taxicab": ("{fabs}(difference)", 2),
+    "product": ("x[i] * z[i]", 2),
+}
+
+
+class KernelSource:
+    """``static real kernel(const real *x, const real *z)``, and what a call of it costs.
+
+    All sums over the features that the kernel, or the parts it is made of, need are taken in one
+    loop. Distances are sums over differences, which keeps their digits far from the origin.
+
+    Attributes
+    ----------
+    lines : list of str
+    arithmetic : int
+        Additions, subtractions and multiplications for one feature.
+    calls : int
+        Of functions of math.h.
+    """
+
+    def __init__(self, kernel: Kernel, real: Real, prefix: str) -> None:
+        formula = _Formula(real)
+        value = formula.of(kernel.specification())
+        used = [name for name in _SUMS if name in formula.sums]
+        has_difference = bool({"squared", "taxicab"} & set(used))
+        lines = [f"static {real.name} kernel(const {real.name} *x, const {real.name} *z)", "{"]
+        lines += [f"    {real.name} {name} = {real.constant(0.0)};" for name in used]
+        lines += ["    int i;", "", f"    for (i = 0; i < {prefix}_FEATURES; i++) {{"]
+        if has_difference:
+            lines.append(f"        const {real.name} difference = x[i] - z[i];")
+            lines.append("")
+        for name in used:
+            lines.append(f"        {name} += {_SUMS[name][0].format(fabs=real.function('fabs'))};")
+        lines += ["    }", f"    return {value};", "}", ""]
+        self.lines = [*formula.helpers.values(), *lines]
+        self.arithmetic = sum(_SUMS[name][1] for name in used) + has_difference
+        self.calls = formula.calls
+
+
+class _Formula:
+    """The value of a kernel as an expression in the sums, and the functions that it calls."""
+
+    def __init__(self, real: Real) -> None:
+        self.real = real
+        self.sums: set[str] = set()
+        self.helpers: dict[str, str] = {}
+        self.calls = 0
+
+    def of(self, part: Mapping[str, Any]) -> str:
+        made: str = getattr(self, f"_{part['name']}")(part)
+        return made
+
+    def _sum_over(self, name: str, factor: float) -> str:
+        self.sums.add(name)
+        return f"{self.real.constant(factor)} * {name}"
+
+    def _call(self, function: str, argument: str) -> str:
+        self.calls += 1
+        return f"{self.real.function(function)}({argument})"
+
+    def _matern(self, name: str, factor: float, polynomial: str) -> str:
+        """polynomial(r) exp(-r), 0 even where r has overflowed."""
+        real, zero = self.real.name, self.real.constant(0.0)
+        self.helpers[name] = (
+            f"static {real} {name}({real} r)\n{{\n"
+            f"    const {real} decay = {self._call('exp', '-r')};\n\n"
+            f"    return decay == {zero} ? {zero} : ({polynomial}) * decay;\n}}\n"
+        )
+        return f"{name}({self._call('sqrt', self._sum_over('squared', factor))})"
+
+    def _rbf(self, part: Mapping[str, Any]) -> str:
+        return self._call("exp", self._sum_over("squared", -part["gamma"]))
+
+    def _exponential(self, part: Mapping[str, Any]) -> str:
+        root = self._call("sqrt", self._sum_over("squared", 2.0 * part["gamma"]))
+        return self._call("exp", f"-{root}")
+
+    def _matern32(self, part: Mapping[str, Any]) -> str:
+        return self._matern("matern32", 6.0 * part["gamma"], f"{self.real.constant(1.0)} + r")
+
+    def _matern52(self, part: Mapping[str, Any]) -> str:
+        one, three = self.real.constant(1.0), self.real.constant(3.0)
+        return self._matern("matern52", 10.0 * part["gamma"], f"{one} + r + r * r / {three}")
+
+    def _rational_quadratic(self, part: Mapping[str, Any]) -> str:
+        scaled = self._sum_over("squared", part["gamma"] / part["alpha"])
+        power = f"{self.real.constant(-part['alpha'])} * {self._call('log1p', scaled)}"
+        return self._call("exp", power)
+
+    def _laplacian(self, part: Mapping[str, Any]) -> str:
+        return self._call("exp", self._sum_over("taxicab", -part["gamma"]))
+
+    def _linear(self, part: Mapping[str, Any]) -> str:
+        self.sums.add("product")
+        return "product"
+
+    def _affine(self, part: Mapping[str, Any]) -> str:
+        scaled = self._sum_over("product", part["gamma"])
+        return f"{scaled} + {self.real.constant(part['coef0'])}"
+
+    def _poly(self, part: Mapping[str, Any]) -> str:
+        real, one = self.real.name, self.real.constant(1.0)
+        self.helpers["integer_power"] = (
+            f"static {real} integer_power({real} base, int exponent)\n{{\n"
+            f"    {real} power = {one};\n\n"
+            "    for (; exponent > 0; exponent /= 2) {\n"
+            "        if (exponent % 2 == 1)\n            power *= base;\n"
+            "        base *= base;\n    }\n    return power;\n}\n"
+        )
+        return f"integer_power({self._affine(part)}, {int(part['degree'])})"
+
+    def _sigmoid(self, part: Mapping[str, Any]) -> str:
+        return self._call("tanh", self._affine(part))
+
+    def _sum(self, part: Mapping[str, Any]) -> str:
+        return "(" + " + ".join(self.of(term) for term in part["terms"]) + ")"
+
+    def _product(self, part: Mapping[str, Any]) -> str:
+        return " * ".join(f"({self.of(factor)})" for factor in part["factors"])
+
+    def _scaled(self, part: Mapping[str, Any]) -> str:
+        return f"{self.real.constant(part['factor'])} * ({self.of(part['kernel'])})"

@@ -1,0 +1,99 @@
+"""From rows in floating point to the 16-bit integers of a fixed-point machine, in C."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelet.export.c_columns import cell, filling_tables, has_categories
+from kernelet.export.c_source import REALS, Table, integers
+from kernelet.export.fixed_point import LARGEST, FixedPoint
+from kernelet.export.model import ExportedModel
+from kernelet.machine.columns import Number
+
+_FLOAT = REALS["float32"]
+
+
+def quantize_head(exported: ExportedModel, name: str) -> str:
+    """The first line of the function."""
+    prefix = name.upper()
+    length = "FEATURES" if exported.columns is None else "COLUMNS"
+    return f"int {name}_quantize(const float x[{prefix}_{length}], int16_t q[{prefix}_FEATURES])"
+
+
+def quantize_tables(exported: ExportedModel, fixed: FixedPoint) -> list[Table]:
+    """Centre and rate of each column of numbers; both integers of each indicator."""
+    columns = exported.columns
+    if columns is None:
+        return [_FLOAT.table("centres", fixed.centres)]
+    centres, rates, place = [], [], 0
+    for column in columns:
+        if isinstance(column, Number):
+            # ((x - shift) / scale - centre) / unit
+            centres.append(column.shift + column.scale * float(fixed.centres[place]))
+            rates.append(1.0 / (column.scale * fixed.unit))
+        else:
+            centres.append(0.0)
+            rates.append(0.0)
+        place += len(column.feature_names)
+    tables = [
+        _FLOAT.table("centres", np.array(centres)),
+        _FLOAT.table("rates", np.array(rates)),
+        *filling_tables(columns, _FLOAT),
+    ]
+    if has_categories(columns):
+        tables.append(integers("int16_t", "absent", fixed.quantized(np.zeros(place))))
+        tables.append(integers("int16_t", "present", fixed.quantized(np.ones(place))))
+    return tables
+
+
+def quantize_function(exported: ExportedModel, fixed: FixedPoint, name: str) -> list[str]:
+    """Lines of ``quantize``, and of the rounding that it uses."""
+    columns, prefix = exported.columns, name.upper()
+    round_one = [
+        "/* The nearest integer of 16 bits; 1 if it is not near. */",
+        "static int rounded(float scaled, int16_t *q)",
+        "{",
+        f"    const float end = {LARGEST}.0f;",
+        "",
+        "    if (scaled >= -end && scaled <= end) {",
+        "        *q = (int16_t)(scaled + (scaled < 0.0f ? -0.5f : 0.5f));",
+        "        return 0;",
+        "    }",
+        f"    *q = scaled > end ? {LARGEST} : -{LARGEST};",
+        "    return 1;",
+        "}",
+        "",
+    ]
+    head = [*round_one, quantize_head(exported, name), "{"]
+    if columns is None:
+        rate = _FLOAT.constant(1.0 / fixed.unit)
+        return [
+            *head,
+            "    int i, outside = 0;",
+            "",
+            f"    for (i = 0; i < {prefix}_FEATURES; i++)",
+            f"        outside += rounded((x[i] - centres[i]) * {rate}, q + i);",
+            "    return outside;",
+            "}",
+            "",
+        ]
+    with_categories = has_categories(columns)
+    lines = [
+        *head,
+        f"    int c, {'i, ' if with_categories else ''}feature = 0, outside = 0;",
+        "",
+        f"    for (c = 0; c < {prefix}_COLUMNS; c++) {{",
+        f"        const float value = {cell(columns)};",
+        "",
+    ]
+    number = "outside += rounded((value - centres[c]) * rates[c], q + feature++);"
+    if with_categories:
+        lines += [
+            "        if (indicators[c] < 0)",
+            f"            {number}",
+            "        for (i = 0; i < indicators[c]; i++, feature++)",
+            "            q[feature] = value == (float)i ? present[feature] : absent[feature];",
+        ]
+    else:
+        lines.append(f"        {number}")
+    return [*lines, "    }", "    return outside;", "}", ""]

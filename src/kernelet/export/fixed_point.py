@@ -1,0 +1,162 @@
+"""Gaussian machines rounded to 16-bit integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.export.model import ExportedModel
+from kernelet.kernels import Gaussian
+from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
+
+# exp(-r^2) is below 2e-5 beyond, so that it does no harm to move a row that is farther from all
+# vectors to the end of the range.
+_VANISHING = 3.3
+LARGEST = 32767
+ONE = 32768  # as which 1 is stored
+_BITS = math.log2(math.e)
+
+
+@dataclass(frozen=True)
+class FixedLogits:
+    """Logits in base 2, with 16 binary digits after the point.
+
+    t = score * multiplier / 2^shift + offset, of each score.
+
+    Attributes
+    ----------
+    multipliers, offsets : list of int
+    shift : int
+    """
+
+    multipliers: list[int]
+    offsets: list[int]
+    shift: int
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """A Gaussian machine in integers.
+
+    A feature x is q = round((x - centre) / unit), 16 bits; squared distances are exact sums; and
+    exp(-gamma r^2) = 2^-u, where u has 16 binary digits after the point, comes from a table.
+    Scores are in units of ``score_unit``.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (d,)
+    unit : float
+    vectors : ndarray of shape (m, d), int16
+    coefficients : ndarray of shape (m, k), int16
+    intercepts : list of int
+    pre_shift, multiplier, post_shift : int
+        u = ((r^2 >> pre_shift) * multiplier) >> post_shift.
+    score_shift : int
+        So that scores fit 32 bits.
+    score_unit : float
+    kernel_error : float
+        Bound of the error of a kernel value, for the integers that a row is rounded to: of the
+        table and of interpolation in it, of both roundings, and of the digits of r^2 and u that are
+        dropped.
+    logits : FixedLogits or None
+        For probabilities.
+    """
+
+    centres: NDArray[np.float64]
+    unit: float
+    vectors: NDArray[np.int16]
+    coefficients: NDArray[np.int16]
+    intercepts: list[int]
+    pre_shift: int
+    multiplier: int
+    post_shift: int
+    score_shift: int
+    score_unit: float
+    kernel_error: float
+    logits: FixedLogits | None
+
+    def quantized(self, features: NDArray[np.float64]) -> NDArray[np.int16]:
+        """Features as integers, those out of range at its ends."""
+        scaled = np.rint((features - self.centres) / self.unit)
+        return np.clip(scaled, -LARGEST, LARGEST).astype(np.int16)
+
+
+def fixed_point(exported: ExportedModel) -> FixedPoint:
+    """Round a machine to 16 bits.
+
+    Raises
+    ------
+    ValueError
+        If its kernel is not Gaussian, or its numbers do not fit.
+    """
+    machine = exported.machine
+    if not isinstance(machine.kernel, Gaussian):
+        raise ValueError(
+            f'dtype="q15" is for Gaussian kernels, the model has {machine.kernel!r}; use float32.'
+        )
+    Z = np.asarray(machine.vectors, dtype=np.float64)
+    beta = np.asarray(machine.coefficients, dtype=np.float64)
+    if machine.n_vectors == 0:  # C has no arrays of length 0; this one is never read
+        Z, beta = np.zeros((1, machine.n_features)), np.zeros((1, machine.n_outputs))
+    b = np.asarray(machine.intercepts, dtype=np.float64)
+    centres = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
+    reach = float(np.abs(Z - centres).max()) + _VANISHING / math.sqrt(machine.kernel.gamma)
+    unit = reach / LARGEST
+    pre_shift = math.ceil(math.log2(Z.shape[1])) if Z.shape[1] > 1 else 0
+    # bits after the point of u, per unit of the shifted squared distance
+    widths = math.sqrt(machine.kernel.gamma) * unit
+    rate = widths * widths * _BITS * 2.0 ** (pre_shift + 16)
+    post_shift = 31 - math.floor(math.log2(rate)) if 0.0 < rate < math.inf else -1
+    if not 0 <= post_shift <= 63:
+        raise ValueError(
+            f'gamma={machine.kernel.gamma!r} is out of the range of dtype="q15" for vectors of '
+            "this spread; use float32."
+        )
+    largest = float(np.abs(beta).max()) or 1.0
+    coefficients = np.rint(beta / largest * LARGEST).astype(np.int16)
+    scaled = b / largest * LARGEST * ONE
+    if not np.abs(scaled).max() < 2.0**61:
+        raise ValueError('the intercepts are too large for dtype="q15"; use float32.')
+    intercepts = [round(value) for value in scaled]
+    bound = int(np.abs(coefficients.astype(np.int64)).sum(axis=0).max()) * ONE
+    bound += max(map(abs, intercepts))
+    score_shift = max(0, bound.bit_length() - 31)
+    score_unit = largest / LARGEST / ONE * 2.0**score_shift
+    return FixedPoint(
+        centres,
+        unit,
+        np.rint((Z - centres) / unit).astype(np.int16),
+        coefficients,
+        intercepts,
+        pre_shift,
+        min(round(rate * 2.0**post_shift), 2**32 - 1),
+        post_shift,
+        score_shift,
+        score_unit,
+        4.8e-5 + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
+        _logits(exported.calibration, machine.n_outputs, score_unit),
+    )
+
+
+def _logits(calibration: Calibration | None, k: int, score_unit: float) -> FixedLogits | None:
+    if calibration is None:
+        return None
+    if isinstance(calibration, SigmoidCalibration):
+        slopes, offsets = -np.asarray(calibration.slopes), -np.asarray(calibration.offsets)
+    elif isinstance(calibration, TemperatureCalibration):
+        # one score f stands for -f and f, whose softmax is the sigmoid of 2 f
+        factor = calibration.inverse_temperature * (2.0 if k == 1 else 1.0)
+        slopes, offsets = np.full(k, factor), np.zeros(k)
+    else:
+        raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
+    rates = slopes * score_unit * _BITS * 2.0**16
+    steepest = float(np.abs(rates).max())
+    shift = 30 - math.floor(math.log2(steepest)) if steepest > 0.0 else 0
+    bits = offsets * _BITS * 2.0**16
+    if not 0 <= shift <= 62 or not np.abs(bits).max() < 2.0**61:
+        raise ValueError('the calibration is out of the range of dtype="q15"; use float32.')
+    multipliers = [round(rate * 2.0**shift) for rate in rates]
+    return FixedLogits(multipliers, [round(bit) for bit in bits], shift)

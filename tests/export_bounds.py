@@ -1,0 +1,67 @@
+"""How far rounding may take an exported machine from the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelet import kernels
+from references import kernel_matrix
+
+KERNELS = [
+    kernels.Gaussian(0.3),
+    kernels.Exponential(0.2),
+    kernels.Matern32(0.4),
+    kernels.Matern52(0.1),
+    kernels.RationalQuadratic(0.3, alpha=0.7),
+    kernels.Laplacian(0.25),
+    kernels.Linear(),
+    kernels.Polynomial(0.5, coef0=-0.5, degree=5),
+    kernels.Sigmoid(0.2, coef0=0.1),
+    kernels.Gaussian(0.1) + kernels.Linear() + 2.0 * kernels.Laplacian(0.5),
+    kernels.Gaussian(0.1) * kernels.Polynomial(1.0, coef0=1.0, degree=2),
+    2.3 * kernels.Matern32(0.3),
+]
+
+
+def size(kernel, x, z):
+    """Of the terms that k(x, z) is made of, before any cancel."""
+    if kernel.name in ("sum", "product"):
+        parts = [size(part, x, z) for part in kernel.parts]
+        return sum(parts) if kernel.name == "sum" else np.prod(parts)
+    if kernel.name == "scaled":
+        return kernel.factor * size(kernel.kernel, x, z)
+    if kernel.name in ("linear", "poly", "sigmoid"):
+        scale, shift = kernel.scale_and_shift
+        terms = scale * np.abs(x) @ np.abs(z) + abs(shift)
+        return terms ** getattr(kernel, "degree", 1)
+    return kernel_matrix(kernel, [x], [z])[0, 0]
+
+
+def width(kernel):
+    """The sum of all gammas."""
+    parts = getattr(kernel, "parts", ())
+    return sum(map(width, parts)) if parts else getattr(kernel, "gamma", 0.0)
+
+
+def bound(machine, X, unit=1e-12):
+    """unit (1 + gamma (|x|^2 + max |z|^2)) (sum_j |beta_j| k_j + |b|) for every row and output."""
+    Z = np.asarray(machine.vectors, dtype=float)
+    sizes = np.array([[size(machine.kernel, x, z) for z in Z] for x in X]).reshape(len(X), len(Z))
+    reach = np.square(X).sum(axis=1) + np.square(Z).sum(axis=1).max(initial=0.0)
+    spread = 1.0 + width(machine.kernel) * reach
+    terms = sizes @ np.abs(machine.coefficients) + np.abs(machine.intercepts)
+    return unit * spread[:, None] * terms
+
+
+def expected(machine, X):
+    """f by the definition."""
+    K = kernel_matrix(machine.kernel, X, machine.vectors).reshape(len(X), -1)
+    return K @ np.asarray(machine.coefficients, float) + np.asarray(machine.intercepts, float)
+
+
+def far_from_ties(values, limit):
+    """Rows whose label no rounding within the limit changes."""
+    if values.ndim == 1:
+        return np.abs(values) > limit
+    top = np.sort(values, axis=1)
+    return top[:, -1] - top[:, -2] > limit

@@ -1,0 +1,107 @@
+"""C in 16-bit integers: what it rounds, what it refuses."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC
+
+from kernelet import KernelMachine, SparseSVC, compress
+from kernelet.datasets import make_banana
+from kernelet.export.c import c_source
+from kernelet.kernels import Gaussian, Laplacian
+from kernelet.machine import CalibratedMachine, SigmoidCalibration
+from run_c import compiled
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def test_labels_agree_on_digits(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    shared = SparseSVC(30, C=10.0, max_iter=25, tol=0.1, random_state=0).fit(X[:1000], y[:1000])
+    svc = SVC(C=10.0).fit(X[:1000], y[:1000])
+    models = [shared, compress(svc, 60, max_iter=5), SVC(break_ties=True).fit(X[:400], y[:400])]
+    libraries = compiled([(model, "q15") for model in models], tmp_path)
+    for model, library in zip(models, libraries, strict=True):
+        agreement = np.mean(model.classes_[library.predict(X[1000:])] == model.predict(X[1000:]))
+        assert agreement >= 0.995
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_scores_are_those_of_the_decision_function(scale, tmp_path):
+    X, y = make_banana(300, random_state=0)
+    X = X * scale + 100 * scale
+    model = SparseSVC(8, gamma=0.5 / scale**2, random_state=0).fit(X, y)
+    (library,) = compiled([(model, "q15")], tmp_path)
+    assert np.mean(model.classes_[library.predict(X)] == model.predict(X)) >= 0.99
+    error = np.abs(library.decision_function(X)[:, 0] - model.decision_function(X)).max()
+    assert error < 2e-4 * np.abs(model.machine_.coefficients).sum()
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 40.0, 2000.0])
+def test_kernel_values_are_as_exact_as_stated(gamma, tmp_path):
+    machine = KernelMachine(Gaussian(gamma), [[-1.0], [1.0]], [0.0, 1.0], 0.0)
+    (library,) = compiled([(machine, "q15")], tmp_path)
+    stated = float(re.search(r"exact to (\S+) for", library.written.header).group(1))
+    assert stated < 7e-5
+    reach = 1.0 + 3.3 / np.sqrt(gamma)  # from the centre, 0
+    X = np.linspace(-reach, reach, 20_000)[1:-1, None]
+    quantized, outside = library.quantize(X)
+    assert not outside.any()
+    rounded = quantized * reach / 32767
+    vector = np.rint(32767 / reach) * reach / 32767
+    exact = np.exp(-gamma * (rounded - vector) ** 2)[:, 0]
+    errors = np.abs(library.decision_function(X)[:, 0] - exact)
+    assert 0.4 * stated < errors.max() <= stated
+
+
+def test_what_is_out_of_range_is_told(tmp_path):
+    machine = KernelMachine(Gaussian(0.5), [[-1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], 0.25)
+    (library,) = compiled([(machine, "q15")], tmp_path)
+    rows = [[0.0, 1.0], [1e9, 1.0], [np.nan, -np.inf], [-4.0, 5.0], [1.0, np.inf]]
+    quantized, outside = library.quantize(rows)
+    assert outside.tolist() == [0, 1, 2, 0, 1]
+    assert quantized[1, 0] == quantized[4, 1] == 32767
+    assert quantized[2].tolist() == [-32767, -32767]
+    # there all kernel values are nothing, as they are where the row is
+    assert np.abs(library.decision_function(rows)[[1, 2, 4], 0] - 0.25).max() < 1e-4
+
+
+def test_random_machines(tmp_path):
+    rng = np.random.default_rng(0)
+    cases = []
+    for scale, d, m, k in ((1e-9, 3, 1, 1), (1.0, 1, 5, 3), (1e9, 70, 4, 2), (30.0, 2, 200, 1)):
+        Z = scale * rng.normal(size=(m, d)) + 3 * scale
+        gamma = 0.3 / scale**2 / d
+        machine = KernelMachine(
+            Gaussian(gamma), Z, 1e3 * rng.normal(size=(m, k)), rng.normal(size=k)
+        )
+        X = Z[rng.integers(m, size=20)] + 0.1 * scale * rng.normal(size=(20, d))
+        cases.append((machine, X))
+    libraries = compiled([(machine, "q15") for machine, _ in cases], tmp_path)
+    for (machine, X), library in zip(cases, libraries, strict=True):
+        exact = machine.decision_function(X).reshape(len(X), -1)
+        size = np.abs(machine.coefficients).sum(axis=0) + np.abs(machine.intercepts)
+        assert (np.abs(library.decision_function(X) - exact) <= 5e-4 * size).all()
+
+
+def test_what_it_cannot_hold_is_refused():
+    vectors, coefficients = [[0.0], [1.0]], [1.0, -1.0]
+
+    def refused(kernel, b=0.0, calibration=None):
+        machine = KernelMachine(kernel, vectors, coefficients, b)
+        model = machine if calibration is None else CalibratedMachine(machine, calibration)
+        with pytest.raises(ValueError) as caught:
+            c_source(model, "m", "q15")
+        assert "use float" in str(caught.value)
+        return str(caught.value)
+
+    assert "Gaussian kernels" in refused(Laplacian(1.0))
+    for gamma in (1e30, 1e308):
+        assert "gamma" in refused(Gaussian(gamma))
+    assert "out of the range of float32" in refused(Gaussian(5e-324))
+    assert "intercepts are too large" in refused(Gaussian(1.0), 1e30)
+    steep = SigmoidCalibration(np.array([-1e30]), np.zeros(1))
+    assert "the calibration is out of the range" in refused(Gaussian(1.0), calibration=steep)
