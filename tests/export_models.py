@@ -82,7 +82,7 @@ def _numeric_table() -> Any:
 
 
 MODELS: dict[str, Callable[[], Any]] = {
-    # every estimator of kernelet, by its name: tests/test_export.py misses those that are not here
+    # every estimator of kernelet, by its name; tests/test_export_onnx.py misses what is not here
     "CalibratedClassifier": lambda: _calibrated(3),
     "KernelFisherClassifier": lambda: _small(kernelet.KernelFisherClassifier, n_vectors=6),
     "KernelFisherDiscriminant": lambda: _small(kernelet.KernelFisherDiscriminant, n_vectors=6),
@@ -95,6 +95,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "RelevanceVectorClassifier": lambda: _small(kernelet.RelevanceVectorClassifier),
     "RelevanceVectorRegressor": lambda: _small(kernelet.RelevanceVectorRegressor),
     "SparseSVC": lambda: _small(kernelet.SparseSVC, n_vectors=6, random_state=0),
+    "SparseKernelRidge": lambda: _small(kernelet.SparseKernelRidge, n_vectors=6, random_state=0),
     "SubspaceLPSVC": lambda: _small(kernelet.SubspaceLPSVC, n_components=6),
     "TableModel": lambda: _of_table(kernelet.SparseSVC(6, random_state=0)),
     "BudgetSearchCV": lambda: _small(

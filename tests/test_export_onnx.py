@@ -8,6 +8,8 @@ import numpy as np
 import onnx as onnx_package
 import onnxruntime
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -15,36 +17,173 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
+import kernelet
+from export_bounds import KERNELS, bound, expected, far_from_ties
+from export_models import MODELS, answers, fitted, rows_for
 from kernelet import KernelFisherDiscriminant, KernelMachine, SparseSVC, calibrate, compress
 from kernelet.datasets import make_banana
 from kernelet.export import onnx, register_skl2onnx
 from kernelet.export.onnx import onnx_model
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
-from test_export_c import KERNELS, bound
+from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
 
 RNG = np.random.default_rng(0)
 DTYPES = ["float32", "float64"]
 
 
 def run(model, X, dtype):
-    """Outputs by name, of the checked model."""
+    """Outputs by name, of the checked model, for rows or for a table."""
     onnx_package.checker.check_model(model, full_check=True)
     assert {entry.domain for entry in model.opset_import} == {""}
     session = onnxruntime.InferenceSession(model.SerializeToString())
-    values = session.run(None, {"X": np.asarray(X, dtype=dtype)})
+    given = {"X": X}
+    if isinstance(X, dict):
+        given = {put.name: X[put.name].reshape(-1, 1) for put in session.get_inputs()}
+    texts = {put.name for put in session.get_inputs() if put.type == "tensor(string)"}
+    feeds = {
+        name: np.array(column.astype(str), dtype=object) if name in texts else column.astype(dtype)
+        for name, column in given.items()
+    }
+    values = session.run(None, feeds)
     return dict(zip((output.name for output in session.get_outputs()), values, strict=True))
+
+
+def limit_of(machine, X, dtype):
+    """The bound that the docstring of `onnx` states."""
+    constant = machine.n_features + machine.n_vectors + 64
+    return bound(machine, X, unit=constant * float(np.finfo(dtype).eps) / 2)
+
+
+def assert_same(machine, X, dtype):
+    """Decision values within the bounds, of rows that the type can hold."""
+    X = X.astype(dtype).astype(np.float64)
+    values = run(onnx_model(machine, dtype), X, dtype)["variable"]
+    assert values.dtype == dtype
+    error = np.abs(values - expected(machine, X))
+    assert (error <= limit_of(machine, X, dtype)).all()
+    if dtype == "float64":
+        assert (error <= bound(machine, X, unit=1e-12)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_decision_values(kernel, dtype):
-    machine = KernelMachine(
-        kernel, RNG.normal(size=(7, 4)), RNG.normal(size=(7, 3)), RNG.normal(size=3)
-    )
-    X = RNG.normal(size=(50, 4)).astype(np.float32).astype(np.float64)
-    values = run(onnx_model(machine, dtype), X, dtype)["variable"]
-    assert values.dtype == dtype
-    assert (np.abs(values - machine.decision_function(X)) <= bound(machine, X, dtype)).all()
+    for m in (1, 2, 7):
+        beta = RNG.normal(size=(m, 3))
+        machine = KernelMachine(kernel, RNG.normal(size=(m, 4)), beta, RNG.normal(size=3))
+        X = RNG.normal(size=(50, 4))
+        X[0] = machine.vectors[0]
+        assert_same(machine, X, dtype)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(KERNELS),
+    st.integers(0, 6),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.sampled_from([1e-30, 1e-8, 1.0, 30.0]),
+    st.sampled_from([0.0, 1.0, 300.0]),
+    st.sampled_from([1e-30, 1.0, 1e12]),
+    st.sampled_from(DTYPES),
+    st.integers(0, 2**32 - 1),
+)
+def test_random_machines(kernel, m, d, k, scale, shift, size, dtype, seed):
+    rng = np.random.default_rng(seed)
+    Z = scale * rng.normal(size=(m, d)) + shift
+    machine = KernelMachine(kernel, Z, size * rng.normal(size=(m, k)), size * rng.normal(size=k))
+    assert_same(machine, scale * rng.normal(size=(5, d)) + shift, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_nan_and_infinity_are_as_in_python(kernel, dtype):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(9, 3))
+    X[1, 0], X[2, 1], X[3, 2] = np.nan, np.inf, -np.inf
+    X[4], X[5], X[6, :2] = np.inf, 1e300 if dtype == "float64" else 1e30, (np.inf, np.nan)
+    X[7] = np.sqrt(np.finfo(dtype).max)
+    machine = KernelMachine(kernel, rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), [1.0, -1.0])
+    found = run(onnx_model(machine, dtype), X, dtype)["variable"]
+    with np.errstate(all="ignore"):
+        ours = machine.astype(dtype).decision_function(X.astype(dtype))
+    assert np.isnan(found[[1, 6]]).all() and np.isfinite(found[[0, 8]]).all()
+    # NaN only where Python has it too: sums of differences meet no inf - inf, products do
+    assert not (np.isnan(found) & ~np.isnan(ours)).any()
+    known = ~np.isnan(ours)
+    assert_allclose(found[known], ours[known], rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model(name, dtype):
+    """Every estimator there is: labels, scores, probabilities and values as in Python."""
+    model, limit = fitted(name), 1e-9 if dtype == "float64" and name != "float32" else 2e-3
+    rows = rows_for(model)
+    found = run(onnx_model(model, dtype), rows, dtype)
+    wanted = answers(model, rows)
+    values = wanted.pop("decision_function", wanted.get("transform", wanted.get("predict")))
+    n = len(found["label" if "label" in found else "variable"])
+    assert n == 40
+    if "variable" in found:
+        assert set(found) == {"variable"}
+        assert_allclose(found["variable"].reshape(values.shape), values, atol=limit, rtol=limit)
+        return
+    probabilities = wanted.get("predict_proba")
+    assert ("probabilities" in found) == (probabilities is not None)
+    if probabilities is not None:
+        assert_allclose(found["probabilities"], probabilities, atol=limit)
+    if values is not None:
+        assert_allclose(found["scores"].reshape(values.shape), values, atol=limit, rtol=limit)
+    if "predict" in wanted:
+        sure = far_from_ties(values if probabilities is None else probabilities, 2 * limit)
+        assert sure.mean() > 0.8
+        assert_array_equal(found["label"][sure], wanted["predict"][sure])
+
+
+def test_every_estimator_is_there():
+    public = (getattr(kernelet, name) for name in kernelet.__all__)
+    kinds = {kind.__name__ for kind in public if isinstance(kind, type)}
+    estimators = {name for name in kinds if hasattr(getattr(kernelet, name), "fit")}
+    assert estimators <= set(MODELS)
+
+
+def test_cells_of_a_table():
+    """What is missing, unknown, or called as an output."""
+    columns = {
+        "label": np.array([1.0, 2.0, np.nan, 4.0, 10.0, 20.0]),
+        "t0": np.array(["a", "b", "", "b", "a", "c"], dtype=object),
+        "c1": np.array(["u", "v", "u", "v", "u", "v"], dtype=object),
+        "y": np.array(["no", "yes", "no", "yes", "no", "yes"]),
+    }
+    model = kernelet.TableModel.fit(columns, "y", kernelet.ReducedSVC(4, random_state=0))
+    proto = onnx_model(model, "float64")
+    assert [put.name for put in proto.graph.input] == ["label_", "t0", "c1"]
+    rows = {
+        "label": np.array([np.nan, 3.0, 1e6]),
+        "t0": np.array(["", "never seen", "c"], dtype=object),
+        "c1": np.array(["", "u", "U"], dtype=object),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownCategoryWarning)
+        expected_scores, labels = model.decision_function(rows), model.predict(rows)
+    found = run(proto, {**rows, "label_": rows["label"]}, "float64")
+    assert_allclose(found["scores"][:, 0], expected_scores, atol=1e-12)
+    assert_array_equal(found["label"], labels)
+
+
+def test_columns_without_values_are_no_inputs():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = {"a": [None, None, None], "b": [1.0, 2.0, 3.0], "c": ["", "", ""], "y": [0, 1, 1]}
+        encoder = ColumnEncoder(
+            (Category("c", (), False), *ColumnEncoder.fit({"b": table["b"]}).columns)
+        )
+        estimator = kernelet.ReducedSVC(2, random_state=0)
+        estimator.fit(encoder.transform({"b": table["b"], "c": table["c"]}), table["y"])
+    model = kernelet.TableModel(encoder, estimator, "y")
+    found = run(onnx_model(model, "float64"), {"b": np.array([1.0, 3.0])}, "float64")
+    assert_array_equal(found["label"], model.predict({"b": [1.0, 3.0], "c": ["", ""]}))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -53,8 +192,8 @@ def test_digits_are_kept_far_from_the_origin(dtype):
     machine = KernelMachine(KERNELS[0], Z, RNG.normal(size=(7, 2)), np.zeros(2))
     X = (Z[:5] + 0.25).astype(np.float32).astype(np.float64)
     values = run(onnx_model(machine, dtype), X, dtype)["variable"]
-    # what is left is the rounding of the constants to 32 bits, 3e-5 at a thousand
-    limit = 1e-9 if dtype == "float64" else 1e-3
+    # what is left is the rounding of the differences from the mean
+    limit = 1e-12 if dtype == "float64" else 1e-5
     assert_allclose(values, machine.decision_function(X), atol=limit)
 
 

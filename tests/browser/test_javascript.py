@@ -7,71 +7,22 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import kernelet
+from export_bounds import KERNELS, bound, expected, far_from_ties
+from export_models import MODELS, answers, fitted, rows_for
 from kernelet import KernelMachine, kernels
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import javascript
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
-from references import kernel_matrix
 from run_node import need_node, numbers, run_modules
 
 # fits stop after a few steps here: any machine will do
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-KERNELS = [
-    kernels.Gaussian(0.3),
-    kernels.Exponential(0.2),
-    kernels.Matern32(0.4),
-    kernels.Matern52(0.1),
-    kernels.RationalQuadratic(0.3, alpha=0.7),
-    kernels.Laplacian(0.25),
-    kernels.Linear(),
-    kernels.Polynomial(0.5, coef0=-0.5, degree=5),
-    kernels.Sigmoid(0.2, coef0=0.1),
-    kernels.Gaussian(0.1) + kernels.Linear() + 2.0 * kernels.Laplacian(0.5),
-    kernels.Gaussian(0.1) * kernels.Polynomial(1.0, coef0=1.0, degree=2),
-    2.5 * kernels.Matern32(0.3),
-]
-
-
-def size(kernel, x, z):
-    """Of the terms that k(x, z) is made of, before any cancel."""
-    if kernel.name in ("sum", "product"):
-        parts = [size(part, x, z) for part in kernel.parts]
-        return sum(parts) if kernel.name == "sum" else np.prod(parts)
-    if kernel.name == "scaled":
-        return kernel.factor * size(kernel.kernel, x, z)
-    if kernel.name in ("linear", "poly", "sigmoid"):
-        scale, shift = kernel.scale_and_shift
-        terms = scale * np.abs(x) @ np.abs(z) + abs(shift)
-        return terms ** getattr(kernel, "degree", 1)
-    return kernel_matrix(kernel, [x], [z])[0, 0]
-
-
-def width(kernel):
-    """The sum of all gammas."""
-    parts = getattr(kernel, "parts", ())
-    return sum(map(width, parts)) if parts else getattr(kernel, "gamma", 0.0)
-
-
-def bound(machine, X, unit=1e-12):
-    """unit (1 + gamma (|x|^2 + max |z|^2)) (sum_j |beta_j| k_j + |b|) for every row and output."""
-    Z = np.asarray(machine.vectors, dtype=float)
-    sizes = np.array([[size(machine.kernel, x, z) for z in Z] for x in X]).reshape(len(X), len(Z))
-    reach = np.square(X).sum(axis=1) + np.square(Z).sum(axis=1).max(initial=0.0)
-    spread = 1.0 + width(machine.kernel) * reach
-    terms = sizes @ np.abs(machine.coefficients) + np.abs(machine.intercepts)
-    return unit * spread[:, None] * terms
-
-
-def expected(machine, X):
-    """f by the definition."""
-    K = kernel_matrix(machine.kernel, X, machine.vectors).reshape(len(X), -1)
-    return K @ np.asarray(machine.coefficients, float) + np.asarray(machine.intercepts, float)
 
 
 def compare(machine, X, answer):
@@ -379,3 +330,61 @@ def test_models_of_tables(tmp_path):
         "a row must be an object with a value for each column, got 3",
         "a row must be an object with a value for each column, got an array",
     ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_model(dtype, tmp_path):
+    """Every estimator there is; rows of tables are objects, what is missing is null."""
+    script, expected_answers = [], []
+    for place, name in enumerate(MODELS):
+        model = fitted(name)
+        rows = rows_for(model)
+        javascript(model, tmp_path / f"m{place}.mjs", dtype=dtype)
+        given_rows = _objects(rows) if isinstance(rows, dict) else rows.tolist()
+        script.append({"module": f"./m{place}.mjs", "rows": given_rows})
+        expected_answers.append((name, answers(model, rows)))
+    (tmp_path / "tasks.json").write_text(json.dumps(script))
+    for (name, wanted), found in zip(expected_answers, _run(tmp_path), strict=True):
+        limit = 1e-9 if dtype == "float64" and name != "float32" else 2e-4
+        values = wanted.get("decision_function", wanted.get("transform", wanted.get("predict")))
+        if values is not None:
+            scores = np.array(found["scores"]).reshape(values.shape)
+            assert_allclose(scores, values, atol=limit, rtol=limit, err_msg=name)
+        if "predict_proba" in wanted:
+            assert_allclose(found["probabilities"], wanted["predict_proba"], atol=limit)
+        if "predict" in wanted and wanted["predict"].dtype.kind in "biU":
+            sure = far_from_ties(wanted.get("predict_proba", values), 2 * limit)
+            labels = np.array(found["labels"])
+            assert_array_equal(labels[sure], wanted["predict"][sure], err_msg=name)
+
+
+def _objects(table):
+    """Rows of a table as JSON has them."""
+    cells = {
+        name: [None if c != c else c for c in column.tolist()] for name, column in table.items()
+    }
+    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+
+_ANSWERS = """
+import { readFileSync } from "node:fs";
+const answers = [];
+for (const { module, rows } of JSON.parse(readFileSync("tasks.json", "utf8"))) {
+  const machine = await import(module);
+  const lists = (values) => Array.from(values, (v) => (ArrayBuffer.isView(v) ? Array.from(v) : v));
+  let probabilities = null;
+  try { probabilities = lists(machine.predictProba(rows)); } catch { /* has none */ }
+  const scores = lists(machine.decisionFunction(rows));
+  answers.push({ scores, probabilities, labels: lists(machine.predict(rows)) });
+}
+console.log(JSON.stringify(answers));
+"""
+
+
+def _run(folder):
+    need_node()
+    (folder / "answers.mjs").write_text(_ANSWERS)
+    command = ["node", "answers.mjs"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
-from kernelet.export.documents import calibration_document, numbers_text
+from kernelet.export.documents import calibration_document, numbers_text, scaling_of
 from kernelet.export.model import exported_model
 from kernelet.kernels import Kernel, Laplacian
 from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.radial import RadialKernel
-from kernelet.learners.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
@@ -57,6 +56,7 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     ----------
     model : KernelMachine, CalibratedMachine, TableModel, fitted estimator of kernelet, or fitted \
 SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge
+        Also a pipeline of scalers and one of these.
     path : path-like
         By custom it ends in ".mjs". The file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None
@@ -127,12 +127,10 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     dict
         Arrays are NumPy's, of the type that was asked for.
     """
-    columns, names = None, None
-    if isinstance(model, TableModel):
-        columns, names = [_column(column) for column in model.encoder.columns], model.encoder.names
-        model = model.estimator
-    exported = exported_model(model)
-    machine = exported.machine
+    exported = exported_model(model, with_columns=True)
+    machine, columns, scaling = exported.machine, None, scaling_of(exported)
+    if exported.columns is not None and scaling is None:
+        columns = [_column(column) for column in exported.columns]
     kind = str(machine.dtype) if dtype is None else dtype
     if kind not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
@@ -155,7 +153,8 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "calibration": calibration_document(exported.calibration),
         "labelsByScores": exported.labels_by_scores,
         "columns": columns,
-        "featureNames": names or exported.feature_names,
+        "scaling": scaling and {"shift": scaling[0], "scale": scaling[1]},
+        "featureNames": exported.feature_names,
         "origin": origin,
         "vectors": _cast("vectors", vectors, kind),
         "coefficients": _cast("coefficients", machine.coefficients, kind),

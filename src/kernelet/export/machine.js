@@ -137,6 +137,8 @@ function makeMachine(model) {
   const origin = Float64Array.from(model.origin ?? new Array(nFeatures).fill(0));
   const kernel = kernelOf(model.kernel);
   const point = new Float64Array(nFeatures);
+  const { scaling } = model;
+  const scaled = scaling ? (x, f) => (x - scaling.shift[f]) / scaling.scale[f] : (x) => x;
   const featuresOf = model.columns ? (row) => encodedRow(model.columns, row) : (row) => row;
 
   // rows: an array of rows, or one typed array that holds them one after the other
@@ -162,7 +164,7 @@ function makeMachine(model) {
       if (typeof row[f] !== "number") {
         throw new TypeError(`a row must hold numbers, got ${typeof row[f]} in column ${f}`);
       }
-      point[f] = row[f] - origin[f];
+      point[f] = scaled(row[f], f) - origin[f];
     }
     const values = Float64Array.from(intercepts);
     for (let j = 0; j < nVectors; j++) {

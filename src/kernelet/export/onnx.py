@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelet._hooks import hooks
+from kernelet.export.documents import scaling_of
 from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.onnx_columns import OPSET as TABLE_OPSET
+from kernelet.export.onnx_columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.onnx_graph import OPSET, Graph, machine_values
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
@@ -18,19 +21,38 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 DTYPES = ("float32", "float64")
+OUTPUTS = ("label", "scores", "probabilities", "variable")
 
 
 def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> None:
-    """Write a model as ONNX.
+    r"""Write a model as ONNX.
+
+    .. math:: f_k(x) = \sum_j \beta_{jk} \, k(x, z_j) + b_k
 
     The graph takes ``X`` with any number of rows. It gives ``label`` and ``scores`` (the decision
-    function) for classifiers, with ``probabilities`` where they are calibrated, and ``variable``
-    for regressors, transformers and machines. Operators are ONNX's own, of opset 17.
+    function, also of two classes a column) for classifiers and outlier detectors, ``probabilities``
+    where there is a calibration, and ``variable`` for regressors, transformers and machines.
+    Operators are ONNX's own, of opset 17.
+
+    The model of a table takes one input for each column, of shape (rows, 1) and called as the
+    column (with "_" behind it where an output has that name): numbers, NaN where one is missing, or
+    texts, empty where one is missing; truth values are "True" and "False". Its opset is 19.
+
+    A row with NaN or infinity gives what the machine gives in Python in the same type, most often
+    NaN; its label means nothing then. Of the numbers that the graph is given, decision values
+    differ from the formula by at most
+
+    .. math:: (d + m + 64) \, u \, (1 + \gamma (|x|^2 + \max_j |z_j|^2)) \,
+        (\textstyle\sum_j |\beta_j| |k(x, z_j)| + |b|)
+
+    for m vectors of d features, where u is 2^-24 in float32 and 2^-53 in float64. For kernels of
+    an inner product, \|k\| is the sum of its terms' sizes before they cancel.
 
     Parameters
     ----------
-    model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
-SVR, NuSVR, OneClassSVM or KernelRidge
+    model : KernelMachine, CalibratedMachine, TableModel, fitted estimator of kernelet, or fitted \
+SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge
+        Also a pipeline of scalers and one of these.
     path : path-like
         By custom it ends in ".onnx". The file is there as a whole or not at all.
     dtype : {"float32", "float64"}, default="float32"
@@ -40,6 +62,12 @@ SVR, NuSVR, OneClassSVM or KernelRidge
     ------
     ImportError
         If the package onnx is not installed; it comes with ``pip install 'kernelet[onnx]'``.
+    TypeError
+        If the model is of another kind.
+    ValueError
+        If its kernel is a Python function, or a number in it is not finite.
+    OSError
+        If the file cannot be written; an older one is then as it was.
     """
     write_atomically(path, onnx_model(model, dtype).SerializeToString())
 
@@ -49,14 +77,29 @@ def onnx_model(model: Any, dtype: str = "float32") -> ModelProto:
     helper = _helper()
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
-    exported = exported_model(model)
-    graph = Graph(np.dtype(dtype))
-    outputs = outputs_of(graph, exported, "X")
+    exported = exported_model(model, with_columns=True)
+    _check_range(exported, dtype)
+    columns, scaling = exported.columns, scaling_of(exported)
+    if columns is None or scaling is not None:
+        graph, opset = Graph(np.dtype(dtype)), OPSET
+        rows, inputs, width = "X", [("X", False)], exported.machine.n_features
+        if scaling is not None:
+            rows = scaled_rows(graph, *scaling, rows)
+    else:
+        names = input_names(columns, OUTPUTS)
+        graph, opset, width = Graph(np.dtype(dtype), names.values()), TABLE_OPSET, 1
+        rows, inputs = rows_of_table(graph, columns, names)
+    outputs = outputs_of(graph, exported, rows)
     kind = helper.np_dtype_to_tensor_dtype(graph.dtype)
     made = helper.make_graph(
         graph.nodes,
         "kernelet",
-        [helper.make_tensor_value_info("X", kind, ["rows", exported.machine.n_features])],
+        [
+            helper.make_tensor_value_info(
+                name, helper.TensorProto.STRING if is_text else kind, ["rows", width]
+            )
+            for name, is_text in inputs
+        ],
         [
             helper.make_tensor_value_info(name, element, ["rows", *shape])
             for name, element, shape in outputs
@@ -65,12 +108,18 @@ def onnx_model(model: Any, dtype: str = "float32") -> ModelProto:
     )
     proto: ModelProto = helper.make_model(
         made,
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=8,
+        opset_imports=[helper.make_opsetid("", opset)],
+        ir_version=8 if opset == OPSET else 9,
         producer_name="kernelet",
         producer_version=hooks.version,
     )
     return proto
+
+
+def _check_range(exported: ExportedModel, dtype: str) -> None:
+    for name in ("vectors", "coefficients", "intercepts"):
+        if np.abs(getattr(exported.machine, name)).max(initial=0.0) > np.finfo(dtype).max:
+            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
 
 
 def _helper() -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,13 @@ class Graph:
     ----------
     dtype : dtype
         float32 or float64, in which everything is computed.
+    taken : collection of str, default=()
+        Names of inputs, which nothing else may have.
     """
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
+    def __init__(self, dtype: np.dtype[Any], taken: Collection[str] = ()) -> None:
         self.dtype = dtype
+        self.taken = frozenset(taken)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
@@ -32,12 +35,17 @@ class Graph:
         """The name of a constant tensor."""
         from onnx import numpy_helper
 
-        name = f"c{len(self.constants)}"
+        name = self._free(f"c{len(self.constants)}")
         array = np.asarray(value, dtype=self.dtype if dtype is None else dtype)
         self.constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def strings(self, texts: Sequence[str]) -> str:
+    def _free(self, name: str) -> str:
+        while name in self.taken:
+            name += "_"
+        return name
+
+    def strings(self, texts: Sequence[Any]) -> str:
         """The name of a constant tensor of texts."""
         return self.constant(np.array(texts, dtype=object), object)
 
@@ -45,7 +53,7 @@ class Graph:
         """The name of the result of an operator."""
         from onnx import helper
 
-        name = f"t{len(self.nodes)}" if output is None else output
+        name = self._free(f"t{len(self.nodes)}") if output is None else output
         node = helper.make_node(operator, list(inputs), [name], name=f"n_{name}", **attributes)
         self.nodes.append(node)
         return name
@@ -53,17 +61,30 @@ class Graph:
 
 def machine_values(graph: Graph, machine: KernelMachine, rows: str) -> str:
     """f_k(x_i) for all rows and outputs, a tensor of shape (n, k)."""
-    K = _Values(graph, machine, rows).of(machine.kernel.specification())
-    product = graph.add("MatMul", K, graph.constant(machine.coefficients))
+    if machine.n_vectors == 0:
+        n_rows = graph.add("Gather", graph.add("Shape", rows), graph.constant([0], np.int64))
+        shape = graph.add("Concat", n_rows, graph.constant([machine.n_outputs], np.int64), axis=0)
+        return graph.add("Expand", graph.constant([machine.intercepts]), shape)
+    vectors = np.asarray(machine.vectors, dtype=np.float64)
+    coefficients = np.asarray(machine.coefficients, dtype=np.float64)
+    if machine.n_vectors == 1:
+        # Twice the half of it. onnxruntime merges a factor that is one number with the product
+        # before or behind it, and rounds it to 32 bits then; of two numbers it does not.
+        vectors, coefficients = (
+            np.repeat(vectors, 2, axis=0),
+            np.repeat(coefficients / 2, 2, axis=0),
+        )
+    K = _Values(graph, vectors, rows).of(machine.kernel.specification())
+    product = graph.add("MatMul", K, graph.constant(coefficients))
     return graph.add("Add", product, graph.constant(machine.intercepts))
 
 
 class _Values:
     """Kernel values of all rows and vectors; what parts of a kernel share is computed once."""
 
-    def __init__(self, graph: Graph, machine: KernelMachine, rows: str) -> None:
+    def __init__(self, graph: Graph, vectors: NDArray[np.float64], rows: str) -> None:
         self.graph = graph
-        self.vectors: NDArray[np.float64] = np.asarray(machine.vectors, dtype=np.float64)
+        self.vectors = vectors
         self.rows = rows
         self.shared: dict[str, str] = {}
 
@@ -77,7 +98,7 @@ class _Values:
         return self.shared[name]
 
     def _times(self, values: str, factor: float) -> str:
-        # not by a scalar: onnxruntime merges that with a product before it, in 32 bits
+        # not by a scalar, see machine_values
         factors = np.full((1, len(self.vectors)), factor)
         return self.graph.add("Mul", values, self.graph.constant(factors))
 
@@ -86,7 +107,8 @@ class _Values:
 
     def _squared_distances(self) -> str:
         # measured from the mean of the vectors, so that data far from the origin keep their digits
-        g, mean = self.graph, self.vectors.mean(axis=0)
+        g = self.graph
+        mean = self.vectors.mean(axis=0).astype(g.dtype)  # the same for rows and vectors
         Z = self.vectors - mean
         centred = g.add("Sub", self.rows, g.constant(mean))
         squares = g.add("Mul", centred, centred)
@@ -104,22 +126,35 @@ class _Values:
         return self._once("taxicab", self._taxicab_distances)
 
     def _taxicab_distances(self) -> str:
+        return self._sum_over_features(self.graph.add("Abs", self._differences()))
+
+    def _differences(self) -> str:
+        """x_i - z_j, a tensor of shape (n, m, d)."""
+        return self._once("differences", self._all_differences)
+
+    def _all_differences(self) -> str:
         g = self.graph
         rows = g.add("Unsqueeze", self.rows, g.constant([1], np.int64))
-        sizes = g.add("Abs", g.add("Sub", rows, g.constant(self.vectors[np.newaxis])))
-        return g.add("ReduceSum", sizes, g.constant([2], np.int64), keepdims=0)
+        return g.add("Sub", rows, g.constant(self.vectors[np.newaxis]))
+
+    def _sum_over_features(self, values: str) -> str:
+        g = self.graph
+        return g.add("ReduceSum", values, g.constant([2], np.int64), keepdims=0)
 
     def _rbf(self, part: Mapping[str, Any]) -> str:
         return self.graph.add("Exp", self._times(self._squared(), -part["gamma"]))
 
-    def _root(self, factor: float) -> str:
-        return self.graph.add("Sqrt", self._times(self._squared(), factor))
+    def _root(self, factor: float, squared: str | None = None) -> str:
+        return self.graph.add("Sqrt", self._times(squared or self._squared(), factor))
 
     def _decay(self, r: str) -> str:
         return self.graph.add("Exp", self.graph.add("Neg", r))
 
     def _exponential(self, part: Mapping[str, Any]) -> str:
-        return self._decay(self._root(2.0 * part["gamma"]))
+        # The root is steep at 0: the rounding of |x|^2 - 2 x'z + |z|^2 would be felt there.
+        differences = self._differences()
+        squared = self._sum_over_features(self.graph.add("Mul", differences, differences))
+        return self._decay(self._root(2.0 * part["gamma"], squared))
 
     def _matern32(self, part: Mapping[str, Any]) -> str:
         r = self._root(6.0 * part["gamma"])
