@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -82,20 +83,9 @@ def _numeric_table() -> Any:
 
 
 MODELS: dict[str, Callable[[], Any]] = {
-    # every estimator of kernelet, by its name; tests/test_export_onnx.py misses what is not here
+    # estimators of kernelet that need more than their name, see below
     "CalibratedClassifier": lambda: _calibrated(3),
-    "KernelFisherClassifier": lambda: _small(kernelet.KernelFisherClassifier, n_vectors=6),
-    "KernelFisherDiscriminant": lambda: _small(kernelet.KernelFisherDiscriminant, n_vectors=6),
     "KernelSubspace": lambda: _small(kernelet.KernelSubspace, n_components=4),
-    "MinimalKernelSVC": lambda: _small(kernelet.MinimalKernelSVC),
-    "NormKernelRidge": lambda: _small(kernelet.NormKernelRidge),
-    "NormSVC": lambda: _small(kernelet.NormSVC),
-    "NormSVR": lambda: _small(kernelet.NormSVR),
-    "ReducedSVC": lambda: _small(kernelet.ReducedSVC, n_vectors=6, random_state=0),
-    "RelevanceVectorClassifier": lambda: _small(kernelet.RelevanceVectorClassifier),
-    "RelevanceVectorRegressor": lambda: _small(kernelet.RelevanceVectorRegressor),
-    "SparseSVC": lambda: _small(kernelet.SparseSVC, n_vectors=6, random_state=0),
-    "SparseKernelRidge": lambda: _small(kernelet.SparseKernelRidge, n_vectors=6, random_state=0),
     "SubspaceLPSVC": lambda: _small(kernelet.SubspaceLPSVC, n_components=6),
     "TableModel": lambda: _of_table(kernelet.SparseSVC(6, random_state=0)),
     "BudgetSearchCV": lambda: _small(
@@ -139,6 +129,22 @@ MODELS: dict[str, Callable[[], Any]] = {
         cv=2,
     ),
 }
+
+
+def _estimators() -> dict[str, Callable[[], Any]]:
+    """Every public estimator, of six vectors where it can be told."""
+    made: dict[str, Callable[[], Any]] = {}
+    for name in kernelet.__all__:
+        kind = getattr(kernelet, name)
+        if isinstance(kind, type) and hasattr(kind, "fit"):
+            known = inspect.signature(kind).parameters
+            given = {"n_vectors": 6, "random_state": 0}
+            chosen = {key: value for key, value in given.items() if key in known}
+            made[name] = functools.partial(_small, kind, **chosen)
+    return made
+
+
+MODELS = {**_estimators(), **MODELS}
 
 
 @functools.cache

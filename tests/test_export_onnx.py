@@ -141,13 +141,6 @@ def test_every_model(name, dtype):
         assert_array_equal(found["label"][sure], wanted["predict"][sure])
 
 
-def test_every_estimator_is_there():
-    public = (getattr(kernelet, name) for name in kernelet.__all__)
-    kinds = {kind.__name__ for kind in public if isinstance(kind, type)}
-    estimators = {name for name in kinds if hasattr(getattr(kernelet, name), "fit")}
-    assert estimators <= set(MODELS)
-
-
 def test_cells_of_a_table():
     """What is missing, unknown, or called as an output."""
     columns = {

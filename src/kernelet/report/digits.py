@@ -42,10 +42,14 @@ def digits_document(
 
 def plain_document(model: Any) -> dict[str, Any]:
     """`model_document` with lists in place of arrays."""
-    return {
-        key: value.ravel().tolist() if isinstance(value, np.ndarray) else value
-        for key, value in model_document(model).items()
-    }
+    plain: dict[str, Any] = _without_arrays(model_document(model))
+    return plain
+
+
+def _without_arrays(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_arrays(item) for key, item in value.items()}
+    return value.ravel().tolist() if isinstance(value, np.ndarray) else value
 
 
 def class_weights(exported: ExportedModel) -> FloatArray:
