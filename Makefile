@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format test-oldest test-newest speed clean
+.PHONY: help demo test test-browser lint format test-oldest test-newest speed docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -63,8 +63,12 @@ test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions 
 speed: $(VENV)/.bench  ## measure speed as ratios, with the limit beside each
 	@$(VENV)/bin/python -m benchmarks.speed $(ARGS)
 
+docs: $(VENV)/.docs  ## build the site into docs/_build/html, run its code, check its links
+	@$(VENV)/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)
+	@$(VENV)/bin/python docs/check_site.py docs/_build/html
+
 clean:  ## remove environments, caches and builds
-	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) build dist .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache \
 		.hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -90,7 +94,8 @@ $(VENV)/.test: extras = test
 $(VENV)/.browser: extras = browser
 $(VENV)/.lint: extras = lint
 $(VENV)/.bench: extras = bench
-$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.docs: extras = docs
+$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "installing kernelet[$(extras)] into $(VENV)"
 	@$(VENV)/bin/python $(PIP) --editable '.[$(extras)]'
 	@touch $@

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,16 +33,20 @@ def wrong_figures(text: str, folder: Path = FOLDER) -> list[str]:
     return problems
 
 
+def values_of(file: str, figure: str, filters: Sequence[str], folder: Path = FOLDER) -> list[float]:
+    """Return a figure from every line of a csv that has the values ``column=value`` asked for."""
+    wanted = dict(item.split("=", 1) for item in filters)
+    fitting = (figures_of(r) for r in Ledger(folder / file).read() if _fits(r, wanted))
+    return [figures[figure] for figures in fitting if figure in figures]
+
+
 def _problem(before: str, mark: re.Match[str], folder: Path) -> str | None:
     numbers = NUMBER.findall(before)
     if not numbers:
         return "no number in front of the mark"
     if not (folder / mark["file"]).is_file():
         return "there is no such csv"
-    filters = dict(item.split("=", 1) for item in mark["filters"].split())
-    records = Ledger(folder / mark["file"]).read()
-    fitting = [figures_of(record) for record in records if _fits(record, filters)]
-    values = [figures[mark["figure"]] for figures in fitting if mark["figure"] in figures]
+    values = values_of(mark["file"], mark["figure"], mark["filters"].split(), folder)
     if not values:
         return "no line of the csv fits"
     quoted = numbers[-1]

@@ -1,0 +1,84 @@
+"""The site: `make docs` builds it into docs/_build/html, with warnings as errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
+# a page must come out the same on every machine, whatever data lie there
+os.environ.pop("KERNELET_DATA", None)
+
+import kernelet  # noqa: E402
+
+project = "kernelet"
+author = "The kernelet developers"
+project_copyright = author
+version = release = kernelet.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",
+    "evidence",
+    "commands",
+]
+exclude_patterns = ["_build", "_extensions", "start/*.py", "**/GALLERY_HEADER.rst"]
+suppress_warnings = [
+    # examples keep no notes of their run time between builds
+    "config.cache",
+]
+nitpicky = True
+# Types of the standard library and of scikit-learn in signatures: this site has no network to
+# look them up in.
+nitpick_ignore_regex = [("py:.*", r"(?!kernelet\.).*")]
+
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme = "pydata_sphinx_theme"
+html_title = "kernelet"
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples", "start"],
+    "gallery_dirs": ["gallery", "start/made"],
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("matplotlib",),
+    "doc_module": ("kernelet",),
+    "backreferences_dir": "reference/made/examples",
+    "reference_url": {"kernelet": None},
+    "plot_gallery": "True",
+}

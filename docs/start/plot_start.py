@@ -1,0 +1,107 @@
+"""
+Start
+=====
+
+From nothing to a machine of 20 vectors, beside the SVM that it replaces. This page is a script; what
+it prints below is what it printed when the site was built.
+
+Install
+-------
+
+kernelet needs Python 3.11 or newer. In the folder of the project, without a compiler:
+
+.. code-block:: sh
+
+    pip install '.[plot]'
+"""
+
+# %%
+# The SVM
+# -------
+# An RBF SVM reads handwritten digits well, but keeps hundreds of images to compare each new one with.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+X, y = load_digits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X / 16, y, random_state=0)
+
+
+def error(model):
+    return 100 * (1 - model.score(X_test, y_test))
+
+
+svc = SVC(C=10.0).fit(X_train, y_train)
+print(f"SVC: {len(svc.support_)} vectors, test error {error(svc):.1f} %")
+
+# %%
+# Twenty vectors
+# --------------
+# You say how many vectors the machine may have. `SparseSVC` then *learns* them: it minimises the SVM's
+# own objective over the vectors as well as over their coefficients. All ten classes share them, so a
+# prediction costs 20 kernel values in all.
+
+from kernelet import SparseSVC
+
+small = SparseSVC(n_vectors=20, C=10.0, random_state=0).fit(X_train, y_train)
+print(f"SparseSVC: {small.n_vectors_} vectors, test error {error(small):.1f} %")
+
+# %%
+# The vectors are points in the space of the images, so they can be looked at.
+
+from kernelet import VectorsDisplay
+
+VectorsDisplay.from_estimator(small, shape=(8, 8))
+plt.show()
+
+# %%
+# The SVM that you have already
+# -----------------------------
+# `compress` takes a fitted scikit-learn model and returns one that predicts like it with fewer vectors.
+
+from kernelet import compress
+
+fewer = compress(svc, n_vectors=60)
+print(f"compressed: {fewer.n_vectors_} vectors, test error {error(fewer):.1f} %")
+
+# %%
+# How many are enough?
+# --------------------
+# `BudgetSearchCV` cross-validates a list of budgets and takes the smallest within one standard error
+# of the best.
+
+from kernelet import BudgetSearchCV, FrontierDisplay
+
+search = BudgetSearchCV(
+    SparseSVC(C=10.0, tol=3e-2, random_state=0),
+    budgets=(5, 10, 20, 40),
+    cv=3,
+    reference=SVC(C=10.0),
+).fit(X_train, y_train)
+print(f"{search.n_vectors_} vectors are enough: test error {error(search):.1f} %")
+FrontierDisplay.from_estimator(search)
+plt.show()
+
+# %%
+# Keep it, ship it
+# ----------------
+# A model file holds arrays and names, no code; `kernelet.export` writes C, JavaScript, ONNX and JSON.
+
+import tempfile
+from pathlib import Path
+
+import kernelet
+
+with tempfile.TemporaryDirectory() as folder:
+    kernelet.save(small, Path(folder) / "digits.kernelet")
+    again = kernelet.load(Path(folder) / "digits.kernelet")
+    kernelet.export.c(small, Path(folder) / "digits.c")
+    print(sorted(path.name for path in Path(folder).iterdir()))
+print("the same predictions:", np.array_equal(again.predict(X_test), small.predict(X_test)))
+
+# %%
+# Next: which method suits your problem is on the page :doc:`/choosing`; :doc:`/howto/index` has recipes that
+# end in something that runs.
