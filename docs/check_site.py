@@ -45,7 +45,11 @@ class Page(HTMLParser):
 
 def problems(folder: Path) -> list[str]:
     """One sentence for each link that leads nowhere and each file that would be fetched."""
-    pages = {path.resolve(): Page(path) for path in sorted(folder.rglob("*.html"))}
+    pages = {
+        path.resolve(): Page(path)
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.relative_to(folder).parts  # templates of the theme lie there
+    }
     found = []
     for path, page in pages.items():
         name = path.relative_to(folder.resolve())

@@ -29,8 +29,17 @@ extensions = [
     "sphinx-mathjax-offline",
     "evidence",
     "commands",
+    "elsewhere",
 ]
-exclude_patterns = ["_build", "_extensions", "start/*.py", "**/GALLERY_HEADER.rst"]
+exclude_patterns = [
+    "_build",
+    "_extensions",
+    "_start",
+    "start/*.py",
+    "**/GALLERY_HEADER.rst",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 suppress_warnings = [
     # examples keep no notes of their run time between builds
     "config.cache",
@@ -67,8 +76,8 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["../examples", "start"],
-    "gallery_dirs": ["gallery", "start/made"],
+    "examples_dirs": ["../examples", "_start"],
+    "gallery_dirs": ["gallery", "start"],
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
     "download_all_examples": False,

@@ -62,8 +62,8 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
 
     Parameters
     ----------
-    model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
-SVR, NuSVR, OneClassSVM or KernelRidge
+    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
+        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge.
     path : path-like
         Of the source; the header gets the same name with ".h". Each file is there as a whole or
         not at all.

@@ -33,9 +33,9 @@ def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) 
 
     Parameters
     ----------
-    model : KernelMachine, CalibratedMachine, TableModel, fitted estimator of kernelet, or fitted \
-SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge
-        Also a pipeline of scalers and one of these.
+    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
+        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge. Also a
+        pipeline of scalers and one of these.
     path : path-like
         By custom it ends in ".json". The file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None

@@ -68,9 +68,9 @@ class Linear(DotKernel):
 @final
 @dataclass(frozen=True)
 class Polynomial(DotKernel):
-    """The polynomial kernel.
+    r"""The polynomial kernel.
 
-    k(x, z) = (gamma x'z + coef0)^degree
+    .. math:: k(x, z) = (\gamma\, x'z + \mathrm{coef0})^{\mathrm{degree}}
 
     Positive definite for coef0 >= 0. With coef0 = 0, k(x, z) is homogeneous in z, so that f(x)
     does not depend on the lengths of the vectors once the coefficients are free.
@@ -123,9 +123,9 @@ class Polynomial(DotKernel):
 @final
 @dataclass(frozen=True)
 class Sigmoid(DotKernel):
-    """The sigmoid kernel, which is not positive definite.
+    r"""The sigmoid kernel, which is not positive definite.
 
-    k(x, z) = tanh(gamma x'z + coef0)
+    .. math:: k(x, z) = \tanh(\gamma\, x'z + \mathrm{coef0})
 
     Parameters
     ----------

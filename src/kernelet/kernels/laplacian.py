@@ -16,9 +16,9 @@ from kernelet.kernels.taxicab import TaxicabDistances
 @final
 @dataclass(frozen=True)
 class Laplacian(ProfileKernel):
-    """The Laplacian kernel, which measures distances by sums of absolute differences.
+    r"""The Laplacian kernel, which measures distances by sums of absolute differences.
 
-    k(x, z) = exp(-gamma |x - z|_1)
+    .. math:: k(x, z) = \exp\bigl(-\gamma \|x - z\|_1\bigr)
 
     It has an edge wherever x and z agree in a feature. The derivative in that feature of z is
     defined as 0 there, the mean of those on the two sides.

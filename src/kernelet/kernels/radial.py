@@ -47,9 +47,9 @@ class RadialKernel(ProfileKernel, ABC):
 @final
 @dataclass(frozen=True)
 class Gaussian(RadialKernel):
-    """The Gaussian kernel, scikit-learn's "rbf".
+    r"""The Gaussian kernel, scikit-learn's "rbf".
 
-    k(x, z) = exp(-gamma |x - z|^2)
+    .. math:: k(x, z) = \exp\bigl(-\gamma \|x - z\|^2\bigr)
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ class Gaussian(RadialKernel):
 @final
 @dataclass(frozen=True)
 class Exponential(RadialKernel):
-    """The exponential kernel, Matérn 1/2.
+    r"""The exponential kernel, Matérn 1/2.
 
-    k(x, z) = exp(-r),  r = sqrt(2 gamma) |x - z|
+    .. math:: k(x, z) = e^{-r}, \qquad r = \sqrt{2 \gamma}\, \|x - z\|
 
     It has a cusp at x = z: the derivative in z has length sqrt(2 gamma) on every side and no
     limit. A pair that coincides contributes 0 to the pull-back, the mean over all directions.
@@ -134,9 +134,9 @@ class Exponential(RadialKernel):
 @final
 @dataclass(frozen=True)
 class Matern32(RadialKernel):
-    """The Matérn 3/2 kernel.
+    r"""The Matérn 3/2 kernel.
 
-    k(x, z) = (1 + r) exp(-r),  r = sqrt(6 gamma) |x - z|
+    .. math:: k(x, z) = (1 + r)\, e^{-r}, \qquad r = \sqrt{6 \gamma}\, \|x - z\|
 
     The derivative in z is continuous, and 0 at x = z.
 
@@ -183,9 +183,9 @@ class Matern32(RadialKernel):
 @final
 @dataclass(frozen=True)
 class Matern52(RadialKernel):
-    """The Matérn 5/2 kernel.
+    r"""The Matérn 5/2 kernel.
 
-    k(x, z) = (1 + r + r^2 / 3) exp(-r),  r = sqrt(10 gamma) |x - z|
+    .. math:: k(x, z) = (1 + r + r^2 / 3)\, e^{-r}, \qquad r = \sqrt{10 \gamma}\, \|x - z\|
 
     Parameters
     ----------
@@ -235,9 +235,9 @@ class Matern52(RadialKernel):
 @final
 @dataclass(frozen=True)
 class RationalQuadratic(RadialKernel):
-    """The rational quadratic kernel, a mixture of Gaussians of many widths.
+    r"""The rational quadratic kernel, a mixture of Gaussians of many widths.
 
-    k(x, z) = (1 + gamma |x - z|^2 / alpha)^(-alpha)
+    .. math:: k(x, z) = \bigl(1 + \gamma \|x - z\|^2 / \alpha\bigr)^{-\alpha}
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     @property
     def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors_, n_features)."""
+        """The expansion vectors, of shape (n_vectors, n_features)."""
         vectors: FloatArray = self.machine_.vectors
         return vectors
 

@@ -26,7 +26,7 @@ class Compressed(SavableMixin, BaseEstimator):
     ----------
     machine_ : KernelMachine
         The compact predictor.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
         How many there are.

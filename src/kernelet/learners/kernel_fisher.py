@@ -103,7 +103,7 @@ class KernelFisherClassifier(KernelClassifier):
         The compact predictor.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
         How many there are.

@@ -104,11 +104,11 @@ class KernelSubspace(
     ----------
     machine_ : KernelMachine
         Computes the features.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         The leading eigenvalues of the Gram matrix, in decreasing order.
     n_components_ : int
         How many there are.
-    landmarks_ : ndarray of shape (n_landmarks_, n_features)
+    landmarks_ : ndarray of shape (n_landmarks, n_features)
         The sample points.
     n_landmarks_ : int
         How many there are: kernel evaluations per row.
@@ -199,7 +199,7 @@ class KernelSubspace(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)

@@ -109,7 +109,7 @@ class MinimalKernelSVC(KernelClassifier):
         The compact predictor.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The rows with a coefficient in any machine.
     n_vectors_ : int
         How many there are; m2 of remark 4.4 for two classes.

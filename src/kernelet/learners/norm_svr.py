@@ -60,7 +60,7 @@ class NormSVR(KernelRegressor):
     ----------
     machine_ : KernelMachine
         The compact predictor.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors, rows of the training data.
     n_vectors_ : int
         How many there are.

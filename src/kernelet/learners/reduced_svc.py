@@ -66,7 +66,7 @@ class ReducedSVC(KernelClassifier):
         The compact predictor.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
         How many there are.

@@ -58,7 +58,7 @@ class RelevanceVectorClassifier(KernelClassifier):
         The compact predictor.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The relevance vectors, rows of the training data.
     n_vectors_ : int
         How many there are.

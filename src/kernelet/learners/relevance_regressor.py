@@ -58,13 +58,13 @@ class RelevanceVectorRegressor(KernelRegressor):
     ----------
     machine_ : KernelMachine
         The compact predictor.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The relevance vectors, rows of the training data.
     n_vectors_ : int
         How many there are.
     noise_variance_ : float
         The variance of the noise.
-    covariance_ : ndarray of shape (n_vectors_ + 1, n_vectors_ + 1)
+    covariance_ : ndarray of shape (n_vectors + 1, n_vectors + 1)
         Posterior covariance of the intercept and the coefficients.
     objective_ : float
         Log marginal likelihood, which is maximised. The bias has a prior precision of 1e-12, in

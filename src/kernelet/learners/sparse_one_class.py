@@ -75,7 +75,7 @@ class SparseOneClassSVM(
     ----------
     machine_ : KernelMachine
         The compact predictor.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
         How many there are.
@@ -172,7 +172,7 @@ class SparseOneClassSVM(
 
     @property
     def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors_, n_features)."""
+        """The expansion vectors, of shape (n_vectors, n_features)."""
         vectors: FloatArray = self.machine_.vectors
         return vectors
 

@@ -106,7 +106,7 @@ class SubspaceLPSVC(KernelClassifier):
         The compact predictor.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The sample points, or the vectors that took their place.
     n_vectors_ : int
         How many there are: kernel evaluations per row.
@@ -114,9 +114,9 @@ class SubspaceLPSVC(KernelClassifier):
         The machine over all L sample points, before it was compressed.
     relative_error_ : float
         How far the compressed machine is from that, in the norm of the feature space.
-    weights_ : ndarray of shape (n_components_, n_outputs)
+    weights_ : ndarray of shape (n_components, n_outputs)
         w, in the coordinates of the subspace.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         The leading eigenvalues of the Gram matrix of the sample.
     n_components_ : int
         Dimensions of the subspace.

@@ -34,7 +34,7 @@ class EnclosingBall:
     gammas : ndarray of shape (s,)
         gamma of (16), the multipliers of the orthogonality constraints.
     squared_norm : float
-        |c|^2 of the centre.
+        Squared distance of the centre from the origin.
     radius : float
         R of the ball around the core set, never more than that of the smallest ball.
     reach : float

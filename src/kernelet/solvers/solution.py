@@ -75,7 +75,7 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """Relative duality gap, (primal - dual) / max(unit, |primal|)."""
+        """Relative duality gap, ``(primal - dual) / max(unit, |primal|)``."""
         distance = self.primal_value - self.dual_value
         return distance / max(self.unit, abs(self.primal_value)) if distance else 0.0
 
