@@ -31,6 +31,7 @@ VARIANTS = {
         {"norm": "inf", "n_components": 5, "landmarks": "greedy", "n_vectors": 4},
         {"norm": None, "n_components": 3},
     ],
+    "SparseKernelPCA": [{"n_vectors": 3, "n_components": 1, "fit_inverse_transform": True}],
     "SparseSVR": [{"n_vectors": 3, "loss": "quantile"}],
     "SparseSVC": [{"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"}],
 }

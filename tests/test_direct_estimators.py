@@ -18,11 +18,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelet import load
+from kernelet import compress, load
+from kernelet.export import javascript
+from kernelet.export.onnx import onnx_model
 from kernelet.kernels import Gaussian
-from kernelet.learners import SparseKernelRidge, SparseOneClassSVM, SparseSVR
+from kernelet.learners import SparseKernelPCA, SparseKernelRidge, SparseOneClassSVM, SparseSVR
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.progress import HAS_CALLBACKS
+from test_export_c import Library
+from test_export_onnx import run
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 2))
@@ -41,6 +45,10 @@ CASES = {
         lambda m=5, **o: SparseSVR(
             m, **{"C": 10.0, "loss": "quantile", "quantile": 0.8, "random_state": 0, **o}
         ),
+        y,
+    ),
+    "pca": (
+        lambda m=5, **o: SparseKernelPCA(m, **{"n_components": 2, "random_state": 0, **o}),
         y,
     ),
     "one class": (lambda m=5, **o: SparseOneClassSVM(m, **{"random_state": 0, **o}), y),
@@ -260,3 +268,27 @@ class TestData:
         assert make(kernel=Gaussian(0.3)).fit(X, target).machine_ == m.machine_
         pipe = make_pipeline(StandardScaler(), make()).fit(X * [1.0, 1e4], target)
         assert np.isfinite(output(pipe, X)).all()
+
+
+class TestExports:
+    @each
+    def test_compiled_and_executed_they_say_the_same(self, make, target, tmp_path):
+        m = make().fit(X, target)
+        expected = output(m, X).reshape(len(X), -1)
+        found = Library(m, tmp_path, "float64", "m").decision_function(X, expected.shape[1])
+        assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+        outputs = run(onnx_model(m, "float64"), X, "float64")
+        name = "scores" if "scores" in outputs else "variable"
+        assert_allclose(outputs[name].reshape(expected.shape), expected, rtol=1e-9, atol=1e-9)
+        if "label" in outputs:
+            assert_array_equal(outputs["label"], m.predict(X))
+        javascript(m, tmp_path / "m.mjs")
+        assert "export" in (tmp_path / "m.mjs").read_text()
+
+    @each
+    def test_compressed_further(self, make, target):
+        m = make().fit(X, target)
+        small = compress(m, 3)
+        assert small.n_vectors_ == 3
+        assert 0.0 < small.relative_error_ < 1.0
+        assert output(small, X).shape == output(m, X).shape

@@ -15,6 +15,7 @@ from kernelet.learners.exchange import best_rows, removals, resized, revived
 from kernelet.learners.fisher_problem import ContrastProblem, DiscriminantProblem
 from kernelet.learners.interval_problems import IntervalProblem, OneClassProblem
 from kernelet.learners.marginal import MarginalObjective
+from kernelet.learners.principal_problem import PrincipalProblem
 from kernelet.learners.reduced_set_problem import ReducedSetProblem
 from kernelet.learners.ridge_problem import RidgeProblem
 from kernelet.learners.svm_problem import SVMProblem
@@ -59,6 +60,7 @@ PROBLEMS = {
         TARGETS[:, 0], C * WEIGHTS, 0.3, 0.8, 1e-11
     ),
     "one class": lambda kernel, C: OneClassProblem(C * WEIGHTS, 0.6, 1e-11),
+    "principal": lambda kernel, C: PrincipalProblem(C * WEIGHTS, 2),
     "ridge, 2 outputs": lambda kernel, C: RidgeProblem(TARGETS, C * WEIGHTS, False),
 }
 problems = pytest.mark.parametrize("problem", PROBLEMS)
@@ -136,6 +138,7 @@ HARD = {
         "tube",
         "quantile",
         "one class",
+        "principal",
     ],
 )
 @pytest.mark.parametrize("case", HARD)

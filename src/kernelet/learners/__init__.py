@@ -13,6 +13,7 @@ from kernelet.learners.norm_svr import NormSVR
 from kernelet.learners.reduced_svc import ReducedSVC
 from kernelet.learners.relevance_classifier import RelevanceVectorClassifier
 from kernelet.learners.relevance_regressor import RelevanceVectorRegressor
+from kernelet.learners.sparse_kernel_pca import SparseKernelPCA
 from kernelet.learners.sparse_kernel_ridge import SparseKernelRidge
 from kernelet.learners.sparse_one_class import SparseOneClassSVM
 from kernelet.learners.sparse_svc import SparseSVC
@@ -31,6 +32,7 @@ __all__ = [
     "ReducedSVC",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
+    "SparseKernelPCA",
     "SparseKernelRidge",
     "SparseOneClassSVM",
     "SparseSVC",
