@@ -36,7 +36,6 @@ from kernelet.kernels import (
 )
 from kernelet.learners import (
     KernelFisherClassifier,
-    KernelFisherDiscriminant,
     ReducedSVC,
     SparseSVC,
     compress,
@@ -527,12 +526,11 @@ class TestErrors:
         [
             LogisticRegression(),
             make_pipeline(StandardScaler(), SVC()),
-            KernelFisherDiscriminant(),
         ],
         ids=lambda m: type(m).__name__,
     )
     def test_models_of_another_kind(self, model):
-        with pytest.raises(TypeError, match=rf"SVC.*KernelRidge; got {type(model).__name__}"):
+        with pytest.raises(TypeError, match=rf"SVC.*KernelRidge.*; got {type(model).__name__}"):
             compress(clone(model).fit(X, y), 3)
 
     @pytest.mark.parametrize("model", [SVC(), SVR(), KernelRidge(), SparseSVC(), ReducedSVC()])

@@ -101,6 +101,7 @@ MAKERS = {
     "compressed, pairs": lambda: learners.compress(SVC().fit(FRAME, SPECIES), 5),
     "compressed, two classes": lambda: learners.compress(SVC().fit(FRAME, SPECIES > 0), 5),
     "compressed regression": lambda: learners.compress(SVR().fit(FRAME, IRIS[:, 0]), 5),
+    "compressed features": lambda: learners.compress(model_of("KernelSubspace()"), 5),
     "compressed outliers": lambda: learners.compress(OneClassSVM().fit(FRAME), 5),
 }
 

@@ -10,15 +10,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import KernelPCA
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
+from kernelet.learners.adapters_gaussian_process import mean_of_process
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import READINGS, Compressed
+from kernelet.learners.kernel_fisher import KernelFisherDiscriminant
+from kernelet.learners.kernel_subspace import KernelSubspace
 from kernelet.learners.regressor import KernelRegressor
+from kernelet.learners.sparse_kernel_pca import SparseKernelPCA
 from kernelet.learners.sparse_one_class import SparseOneClassSVM
 from kernelet.machine import KernelMachine
 
@@ -32,9 +38,9 @@ class Adapted:
     Attributes
     ----------
     machine : KernelMachine
-    reading : {"scores", "values", "outliers", "classes", "pairs"}
+    reading : {"scores", "values", "features", "outliers", "classes", "pairs"}
         What predictions are made of the machine's outputs: nothing (a bare machine), regression
-        values, outlier scores, one-vs-rest scores, or one-vs-one votes.
+        values, features, outlier scores, one-vs-rest scores, or one-vs-one votes.
     classes : ndarray or None
         Labels, where there are classes.
     C : float or None
@@ -81,6 +87,12 @@ def _of_classifier(model: KernelClassifier) -> Adapted:
 
 def _of_regressor(model: KernelRegressor) -> Adapted:
     return Adapted(model.machine_, "values")
+
+
+def _of_transformer(
+    model: SparseKernelPCA | KernelSubspace | KernelFisherDiscriminant,
+) -> Adapted:
+    return Adapted(model.machine_, "features")
 
 
 def _of_detector(model: SparseOneClassSVM) -> Adapted:
@@ -162,16 +174,39 @@ def _of_one_class(model: OneClassSVM) -> Adapted:
 def _of_kernel_ridge(model: KernelRidge) -> Adapted:
     coefficients = np.asarray(model.dual_coef_, dtype=np.float64)
     coefficients = coefficients.reshape(coefficients.shape[0], -1)
-    if callable(model.kernel):
-        # here a kernel function takes two rows, not two sets of them
-        params = model.kernel_params or {}
-        kernel: Kernel = CallableKernel(partial(pairwise_kernels, metric=model.kernel, **params))
-    else:
-        kernel = _kernel_of(model)
     machine = KernelMachine(
-        kernel, _dense(model.X_fit_), coefficients, np.zeros(coefficients.shape[1])
+        _kernel_of_pairs(model), _dense(model.X_fit_), coefficients, np.zeros(coefficients.shape[1])
     )
     return Adapted(machine, "values")
+
+
+def _of_kernel_pca(model: KernelPCA) -> Adapted:
+    used = model.eigenvalues_ > 0.0
+    scaled = model.eigenvectors_[:, used] / np.sqrt(model.eigenvalues_[used])
+    # (k(x, .) - its mean - mean rows + mean of all) times these: the mean of k(x, .) is a function
+    # of x, which joins the coefficients, and the others are numbers
+    sums = scaled.sum(axis=0)
+    coefficients = np.zeros((scaled.shape[0], used.size))
+    intercepts = np.zeros(used.size)
+    coefficients[:, used] = scaled - sums / scaled.shape[0]
+    centerer = model._centerer
+    intercepts[used] = centerer.K_fit_all_ * sums - centerer.K_fit_rows_ @ scaled
+    vectors = _dense(model.X_fit_)
+    return Adapted(
+        KernelMachine(_kernel_of_pairs(model), vectors, coefficients, intercepts), "features"
+    )
+
+
+def _of_process(model: GaussianProcessRegressor) -> Adapted:
+    return Adapted(mean_of_process(model), "values")
+
+
+def _kernel_of_pairs(model: Any) -> Kernel:
+    """Of an estimator whose kernel function takes two rows, not two sets of them."""
+    if callable(model.kernel):
+        params = model.kernel_params or {}
+        return CallableKernel(partial(pairwise_kernels, metric=model.kernel, **params))
+    return _kernel_of(model)
 
 
 _ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
@@ -179,6 +214,9 @@ _ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
     KernelClassifier: _of_classifier,
     KernelRegressor: _of_regressor,
     SparseOneClassSVM: _of_detector,
+    SparseKernelPCA: _of_transformer,
+    KernelSubspace: _of_transformer,
+    KernelFisherDiscriminant: _of_transformer,
     Compressed: _of_compressed,
     SVC: _of_svc,
     NuSVC: _of_svc,
@@ -186,4 +224,6 @@ _ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
     NuSVR: _of_regression,
     OneClassSVM: _of_one_class,
     KernelRidge: _of_kernel_ridge,
+    KernelPCA: _of_kernel_pca,
+    GaussianProcessRegressor: _of_process,
 }

@@ -44,8 +44,9 @@ def compress(
     Parameters
     ----------
     model : fitted estimator or KernelMachine
-        scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge, a classifier of this
-        package, or a machine.
+        scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge, KernelPCA or
+        GaussianProcessRegressor (of which the mean is kept), an estimator of this package, or a
+        machine.
     n_vectors : int
         At most so many vectors; a model that has no more is returned with those it has.
     X, y : arrays, default=None

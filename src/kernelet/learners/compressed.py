@@ -7,7 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    OutlierMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.learners.options import choice
@@ -190,6 +197,20 @@ class CompressedRegressor(RegressorMixin, Compressed):
 
 
 @saved(error_norm_=float, relative_error_=float)
+class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compressed):
+    """The machine's outputs are features."""
+
+    def transform(self, X: Any) -> FloatArray:
+        """Features of shape (n, n_outputs)."""
+        features = self._scores(X)
+        return features.reshape(features.shape[0], -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.machine_.n_outputs
+
+
+@saved(error_norm_=float, relative_error_=float)
 class CompressedOutlierDetector(OutlierMixin, Compressed):
     """Positive scores are inliers.
 
@@ -226,5 +247,6 @@ READINGS: dict[str, type[Compressed]] = {
     "classes": CompressedClassifier,
     "pairs": CompressedPairwiseClassifier,
     "values": CompressedRegressor,
+    "features": CompressedTransformer,
     "outliers": CompressedOutlierDetector,
 }
