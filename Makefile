@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format test-oldest test-newest speed docs clean
+.PHONY: help demo test test-browser test-cortex lint format test-oldest test-newest speed docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -40,6 +40,11 @@ test: $(VENV)/.test  ## run the tests (ARGS="-k name" for some of them)
 # apt install nodejs chromium chromium-driver libsvm-tools
 test-browser: $(VENV)/.browser  ## run the demo in a browser, exported JavaScript and LIBSVM files
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
+
+# Needs a compiler for ARM and QEMU; on Debian:
+# apt install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+test-cortex: $(VENV)/.test  ## run exported C on a Cortex-M4F, in an emulator
+	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/cortex $(ARGS)
 
 lint: $(VENV)/.lint  ## check format, style, types and the layers
 	@$(VENV)/bin/python -m ruff format --check .

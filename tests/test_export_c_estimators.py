@@ -13,10 +13,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import kernelet
+from export_bounds import bound
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export.c import DTYPES, c_source
 from kernelet.export.rounding import rounding_units
-from export_bounds import bound
 from run_c import compiled
 
 # Small and quick, for those that have such a parameter.

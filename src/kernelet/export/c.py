@@ -55,26 +55,41 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     """Write a model as C99, a header and a source that need nothing but math.h.
 
     The functions are named by the file. For ``digits.c``: ``digits_decision_function(x, scores)``,
-    ``digits_predict(x)`` (a class number, an index into ``digits_labels``), the same for many rows
-    with ``_batch``, and ``digits_predict_proba`` for calibrated models. There is no heap and no
-    state, so that any number of threads or interrupts may call them; tables are const and stay
-    in flash.
+    ``digits_predict(x)`` (a class number, an index into ``digits_labels``), for models with
+    probabilities ``digits_predict_proba(x, probabilities)``, and each of them for many rows with
+    ``_batch``. There is no heap and no state, so that any number of threads or interrupts may call
+    them; tables are const and stay in flash. The header says what a row holds, and what a
+    prediction costs.
+
+    A row of a TableModel holds one number for each column: a category is the number of its text,
+    which ``digits_category(column, text)`` finds; NaN is a missing value, as the model takes it.
+    Scalers of scikit-learn in a pipeline go along too. Labels and probabilities are the model's
+    own; error bars of a RelevanceVectorRegressor and ``probability=True`` of a SVC are left out.
 
     Parameters
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
-        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge.
+        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge; also in a
+        pipeline after StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. A search stands
+        for its best estimator.
     path : path-like
         Of the source; the header gets the same name with ".h". Each file is there as a whole or
         not at all.
     dtype : {"float32", "float64", "q15"}, default="float32"
-        What is stored and computed in. "q15" takes rows of 16-bit integers and does without
-        floating point; it is for Gaussian kernels.
+        What is stored and computed in. "q15" is for Gaussian kernels: ``digits_quantize(x, q)``
+        makes 16-bit integers of a row, and all else does without floating point.
 
     Returns
     -------
     CSource
         What was written, with its cost in flash, RAM and operations.
+
+    Raises
+    ------
+    TypeError
+        If the model, or a step of a pipeline, is of another kind.
+    ValueError
+        If its kernel is a Python function, or its numbers are out of the range of ``dtype``.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from kernelet.export.model import ExportedModel
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between: 2e-5 from the curve at most.
 _STEPS = 64
 # Of what functions keep on the stack beside arrays, see c_float.py.
-_FRAMES = 200
+_FRAMES = 144
 
 
 def fixed_point_source(exported: ExportedModel, name: str, included: str) -> tuple[str, str, Cost]:
@@ -71,8 +71,11 @@ def fixed_point_source(exported: ExportedModel, name: str, included: str) -> tup
 def _cost(interface: Interface, tables: list[Table]) -> Cost:
     machine = interface.exported.machine
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
-    # sums of 64 bits, scores of 32; votes with confidence, or logits with shares
-    stacked = 12 * k + 12 * interface.n_classes
+    stacked = 12 * k  # sums and scores
+    if interface.has_probabilities:
+        stacked += 12 * k  # logits and shares
+    if interface.exported.reading == "pairs":
+        stacked += (12 if interface.exported.break_ties else 4) * interface.n_classes  # votes
     return Cost(flash_bytes(tables), stacked + _FRAMES, m * (3 * d + 2 * k), 0)
 
 
