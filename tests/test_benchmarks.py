@@ -551,7 +551,7 @@ def test_committed_results(path: Path) -> None:
     for line in lines:
         assert line["commit"] and line["cpu"] and line["numpy"]
         assert line["method"] in methods.names() and line["dataset"] in datasets.names()
-    assert path.stat().st_size < 300_000
+    assert path.stat().st_size < 500_000
 
 
 def test_the_svm_row_of_the_direct_method_is_reproduced() -> None:

@@ -49,8 +49,10 @@ def _indices(
         train, test = list(folds.split(pool.X, pool.y))[unit]
     elif kind == "subsets":
         train, test = _halves(specification, pool, unit)
-        train = np.random.default_rng(unit).permutation(train)[: options["n_train"]]
-        return train, test, _flipped(pool.y[train], options.get("flip", 0.0), unit)
+        y = pool.y if options.get("balanced") else np.zeros_like(pool.y)
+        train = _drawn(train, y[train], options["n_train"], np.random.default_rng(unit))
+        flip = round(options.get("flip", 0.0) * len(train))
+        return train, test, _flipped(pool.y[train], y[train], flip, unit)
     elif pool.train is not None and pool.test is not None:
         train, test = pool.train[unit], pool.test[unit]
     elif kind == "official" and pool.n_train:
@@ -77,10 +79,22 @@ def _halves(specification: Specification, pool: Pool, seed: int) -> tuple[np.nda
     return train, test
 
 
-def _flipped(y: np.ndarray, share: float, seed: int) -> np.ndarray:
-    """Switch the labels of a share of the rows between the two classes."""
+def _drawn(
+    rows: np.ndarray, groups: np.ndarray, n_rows: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw rows at random, as many from each group as from the others."""
+    order = rng.permutation(len(rows))
+    names = np.unique(groups)
+    counts = [len(part) for part in np.array_split(np.arange(n_rows), len(names))]
+    chosen = [order[groups[order] == g][:n] for g, n in zip(names, counts, strict=True)]
+    return rows[np.concatenate(chosen)]
+
+
+def _flipped(y: np.ndarray, groups: np.ndarray, n_rows: int, seed: int) -> np.ndarray:
+    """Switch the labels of some rows between the two classes, as many in each group."""
     classes = np.unique(y)
-    chosen = np.random.default_rng([seed, 1]).permutation(len(y))[: round(share * len(y))]
+    rng = np.random.default_rng([seed, 1])
+    chosen = _drawn(np.arange(len(y)), groups, n_rows, rng)
     switched = y.copy()
     switched[chosen] = classes.sum() - y[chosen]
     return switched
