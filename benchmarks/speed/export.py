@@ -8,7 +8,7 @@
 - the bytes of each, and the test error that they are paid with.
 
 m2cgen takes a minute to write its C and the compiler another one to read it. What is not installed
-is left out, with the reason. Run `python -m benchmarks.speed export` from the top of the repository.
+is left out, with the reason. `python -m benchmarks.speed export` runs it.
 """
 
 from __future__ import annotations

@@ -130,9 +130,21 @@ def _outputs_function(interface: Interface, real: Real) -> list[str]:
         f"    for (j = 0; j < {prefix}_VECTORS; j++) {{",
         f"        const {real.name} value = kernel({'row' if has_columns else 'x'}, vectors[j]);",
         "",
-        f"        for (o = 0; o < {k}; o++)",
-        "            values[o] += coefficients[j][o] * value;",
+        *(line for ends in _pieces(k) for line in _added(*ends)),
         "    }",
         "}",
         "",
+    ]
+
+
+def _pieces(k: int) -> list[tuple[int, int]]:
+    """Outputs by fours, which compilers add at once, and the rest."""
+    whole = k - k % 4
+    return [(begin, end) for begin, end in ((0, whole), (whole, k)) if begin < end]
+
+
+def _added(begin: int, end: int) -> list[str]:
+    return [
+        f"        for (o = {begin}; o < {end}; o++)",
+        "            values[o] += coefficients[j][o] * value;",
     ]

@@ -10,10 +10,20 @@ from kernelet.kernels import Kernel
 
 # What is summed over the features, by the name of the variable, and its operations.
 _SUMS = {
-    "squared": ("difference * difference", 2),
-    "taxicab": ("{fabs}(difference)", 2),
-    "product": ("x[i] * z[i]", 2),
+    "squared": ("{a} * {a}", 2),
+    "taxicab": ("{fabs}({a})", 2),
+    "product": ("x[{i}] * z[{i}]", 2),
 }
+# gcc and clang make one instruction of so many sums side by side; elsewhere they would only be
+# stored and loaded. Two features at a time halve the instructions of the loop itself.
+_LANES = """\
+/* Sums are taken side by side where the processor adds four numbers at once. */
+#if defined(__SSE2__) || defined(__ARM_NEON)
+enum { LANES = 4 };
+#else
+enum { LANES = 1 };
+#endif
+"""
 
 
 class KernelSource:
@@ -36,18 +46,35 @@ class KernelSource:
         value = formula.of(kernel.specification())
         used = [name for name in _SUMS if name in formula.sums]
         has_difference = bool({"squared", "taxicab"} & set(used))
-        lines = [f"static {real.name} kernel(const {real.name} *x, const {real.name} *z)", "{"]
-        lines += [f"    {real.name} {name} = {real.constant(0.0)};" for name in used]
-        lines += ["    int i;", "", f"    for (i = 0; i < {prefix}_FEATURES; i++) {{"]
+        zero, features = real.constant(0.0), f"{prefix}_FEATURES"
+        lines = [_LANES, f"static {real.name} kernel(const {real.name} *x, const {real.name} *z)"]
+        lines += ["{", *(f"    {real.name} {n}, {n}_lanes[LANES] = {{ {zero} }};" for n in used)]
+        lines += ["    int i, lane;", ""]
+        lines += [f"    for (i = 0; i + 2 * LANES <= {features}; i += 2 * LANES) {{"]
+        lines += ["        for (lane = 0; lane < LANES; lane++) {"]
+        lines += ["            const int p = i + lane, q = p + LANES;", ""]
         if has_difference:
-            lines.append(f"        const {real.name} difference = x[i] - z[i];")
+            lines[-1] = f"            const {real.name} a = x[p] - z[p], b = x[q] - z[q];"
             lines.append("")
         for name in used:
-            lines.append(f"        {name} += {_SUMS[name][0].format(fabs=real.function('fabs'))};")
+            both = f"{_term(name, real, 'a', 'p')} + {_term(name, real, 'b', 'q')}"
+            lines.append(f"            {name}_lanes[lane] += {both};")
+        lines += ["        }", "    }"]
+        lines += [f"    {name} = {name}_lanes[0];" for name in used]
+        lines += ["    for (lane = 1; lane < LANES; lane++) {"]
+        lines += [f"        {name} += {name}_lanes[lane];" for name in used]
+        lines += ["    }", f"    for (; i < {features}; i++) {{"]
+        if has_difference:
+            lines += [f"        const {real.name} a = x[i] - z[i];", ""]
+        lines += [f"        {name} += {_term(name, real, 'a', 'i')};" for name in used]
         lines += ["    }", f"    return {value};", "}", ""]
         self.lines = [*formula.helpers.values(), *lines]
         self.arithmetic = sum(_SUMS[name][1] for name in used) + has_difference
         self.calls = formula.calls
+
+
+def _term(name: str, real: Real, difference: str, index: str) -> str:
+    return _SUMS[name][0].format(fabs=real.function("fabs"), a=difference, i=index)
 
 
 class _Formula:
