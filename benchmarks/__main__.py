@@ -11,7 +11,7 @@ from benchmarks import datasets, methods
 from benchmarks.frontier import BUDGETS, run_frontier
 from benchmarks.results import table_ledger
 from benchmarks.runner import run_table
-from benchmarks.runner_tables import read_table, table_names
+from benchmarks.runner_tables import Table, read_table, table_names
 from benchmarks.show import compare, render
 from benchmarks.show_summaries import summarise
 
@@ -26,6 +26,9 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("table", choices=table_names(), metavar="TABLE")
     run.add_argument("--only", nargs="+", default=[], metavar="DATASET")
     run.add_argument("--method", nargs="+", default=[], metavar="METHOD")
+    run.add_argument(
+        "--where", nargs="+", default=[], metavar="PARAMETER=VALUE", help="rows with these only"
+    )
     run.add_argument("--jobs", type=int, default=1, help="processes")
     run.add_argument("--slow", action="store_true", help="also what takes hours")
 
@@ -33,6 +36,9 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("table", choices=table_names(), metavar="TABLE")
     show.add_argument("--only", nargs="+", default=[], metavar="DATASET")
     show.add_argument("--method", nargs="+", default=[], metavar="METHOD")
+    show.add_argument(
+        "--where", nargs="+", default=[], metavar="PARAMETER=VALUE", help="rows with these only"
+    )
 
     frontier = commands.add_parser("frontier", help="error against vectors, time and bytes")
     frontier.add_argument("dataset", nargs="+", choices=datasets.names(), metavar="DATASET")
@@ -76,10 +82,22 @@ def _where_found(name: str) -> str:
     return f"{found.source}, {found.origin}"
 
 
-def show_table(name: str, only: Sequence[str], chosen_methods: Sequence[str]) -> None:
+def narrowed(table: Table, conditions: Sequence[str]) -> Table:
+    """Return the table with the rows that have the parameters asked for."""
+    wanted = dict(condition.split("=", 1) for condition in conditions)
+    rows = tuple(
+        row
+        for row in table.rows
+        if all(str(row.parameters.get(key)) == value for key, value in wanted.items())
+    )
+    if not rows:
+        raise SystemExit(f"no row of {table.name} has {' '.join(conditions)}")
+    return replace(table, rows=rows)
+
+
+def show_table(table: Table, only: Sequence[str], chosen_methods: Sequence[str]) -> None:
     """Print a table, ours beside the paper's."""
-    table = read_table(name)
-    everything = compare(table, table_ledger(name))
+    everything = compare(table, table_ledger(table.name))
     comparisons = [
         comparison
         for comparison in (*everything, *summarise(table, everything))
@@ -98,9 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "list":
         list_everything()
     elif options.command == "show":
-        show_table(options.table, options.only, options.method)
+        table = narrowed(read_table(options.table), options.where)
+        show_table(table, options.only, options.method)
     elif options.command == "run":
-        table = read_table(options.table)
+        table = narrowed(read_table(options.table), options.where)
         succeeded = run_table(table, options.only, options.method, options.jobs, options.slow)
         return 0 if succeeded else 1
     else:

@@ -907,3 +907,13 @@ def test_lines_of_other_tables_are_taken_over(tmp_path: Path) -> None:
         ("1", "13.0"),
     ]
     assert runner.take_from_other_tables(table, ledger, tmp_path) == 0
+
+
+def test_rows_of_a_table_by_their_parameters() -> None:
+    table = read_table("lp-subspace-2")
+    some = command_line.narrowed(table, ["n_components=200", "degree=8"])
+    assert {row.parameters["n_components"] for row in some.rows} == {200}
+    assert {row.parameters["n_landmarks"] for row in some.rows} == {1000, 3000}
+    assert command_line.narrowed(table, []) == table
+    with pytest.raises(SystemExit, match="n_components=7"):
+        command_line.narrowed(table, ["n_components=7"])
