@@ -23,6 +23,7 @@ MADE_BY_FUNCTIONS = {"CalibratedClassifier"}
 VARIANTS = {
     "KernelFisherClassifier": [{"n_vectors": 3}],
     "KernelFisherDiscriminant": [{"n_vectors": 3}],
+    "MaxMarginDiscriminantAnalysis": [{"solver": "exact"}],
     "MinimalKernelSVC": [{"solver": "simplex", "n_candidates": 0.5, "random_state": 0}],
     "NormSVC": [{"p": 1, "regularizer": "ridge"}, {"n_vectors": 3}],
     "ReducedSVC": [{"regularizer": "ridge", "init": "greedy"}],

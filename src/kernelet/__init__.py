@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from kernelet import datasets, export, kernels, solvers, subspace
     from kernelet.learners import (
         CalibratedClassifier,
+        CoreVectorSVC,
         KernelFisherClassifier,
         KernelFisherDiscriminant,
         KernelSubspace,
+        MaxMarginDiscriminantAnalysis,
         MinimalKernelSVC,
         NormKernelRidge,
         NormSVC,
@@ -50,9 +52,11 @@ __version__ = "0.1.0"
 # Public name -> module that holds it; a name that is missing here is a module of its own.
 _LEARNERS = (
     "CalibratedClassifier",
+    "CoreVectorSVC",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "KernelSubspace",
+    "MaxMarginDiscriminantAnalysis",
     "MinimalKernelSVC",
     "NormKernelRidge",
     "NormSVC",
@@ -84,12 +88,14 @@ _HOMES = {
 __all__ = [
     "BudgetSearchCV",
     "CalibratedClassifier",
+    "CoreVectorSVC",
     "FrontierDisplay",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "KernelMachine",
     "KernelSubspace",
     "MachineDisplay",
+    "MaxMarginDiscriminantAnalysis",
     "MinimalKernelSVC",
     "ModelFileError",
     "NormKernelRidge",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from kernelet.learners.calibrate import CalibratedClassifier, calibrate
 from kernelet.learners.compress import compress
+from kernelet.learners.core_vector_svc import CoreVectorSVC
 from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
 from kernelet.learners.kernel_subspace import KernelSubspace
+from kernelet.learners.max_margin_discriminant import MaxMarginDiscriminantAnalysis
 from kernelet.learners.minimal_kernel import MinimalKernelSVC
 from kernelet.learners.norm_kernel_ridge import NormKernelRidge
 from kernelet.learners.norm_svc import NormSVC
@@ -22,9 +24,11 @@ from kernelet.learners.subspace_lp import SubspaceLPSVC
 
 __all__ = [
     "CalibratedClassifier",
+    "CoreVectorSVC",
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "KernelSubspace",
+    "MaxMarginDiscriminantAnalysis",
     "MinimalKernelSVC",
     "NormKernelRidge",
     "NormSVC",

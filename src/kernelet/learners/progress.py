@@ -36,7 +36,7 @@ Attributes = Callable[[], dict[str, Any]]
 
 @contextmanager
 def reporting(
-    estimator: Any, verbose: int, max_steps: int, **rows: Any
+    estimator: Any, verbose: int, max_steps: int | None, **rows: Any
 ) -> Iterator[Callable[[Progress | None, Attributes | None], bool]]:
     """A function to be called after every step; it returns whether a callback wants the end.
 

@@ -46,13 +46,22 @@ def class_weights(
 
 
 def gamma_of_weighted_rows(gamma: float | str, X: Any, weights: FloatArray) -> float | str:
-    """gamma="scale" where a row of weight 2 counts as two rows; anything else is left as it is.
+    """A number for the gammas that depend on the rows, where a row of weight 2 counts as two.
 
-    With equal weights this is scikit-learn's 1 / (n_features * X.var()).
+    "scale" with equal weights is scikit-learn's 1 / (n_features * X.var()); "mean_distance" is one
+    over the mean squared distance between two rows, which is twice the sum of the columns'
+    variances. Anything else is left as it is.
     """
-    if not isinstance(gamma, str) or gamma != "scale":
+    if not isinstance(gamma, str) or gamma not in ("scale", "mean_distance"):
         return gamma
     share = weights / weights.sum()
+    if gamma == "mean_distance":
+        centre = np.asarray(share @ X).ravel()
+        if isinstance(X, np.ndarray):
+            spread = float((share @ np.square(X - centre)).sum())
+        else:
+            spread = float((share @ X.multiply(X)).sum()) - float(centre @ centre)
+        return 1.0 / (2.0 * spread) if spread > 0 else 1.0
     d = X.shape[1]
     mean = float((share @ X).sum()) / d
     if isinstance(X, np.ndarray):

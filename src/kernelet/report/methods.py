@@ -104,6 +104,7 @@ _ALL = (
     Method("KernelFisherClassifier", "Fisher's discriminant, vectors learned by gradient"),
     Method("SubspaceLPSVC", "a linear program over k-means centres", further=_landmarks),
     Method("ReducedSVC", "an SVM over k-means centres", further=lambda m: {"init": "kmeans"}),
+    Method("CoreVectorSVC", "an SVM as the smallest ball around its rows", has_budget=False),
     Method("MinimalKernelSVC", "linear programs that drop kernel functions", has_budget=False),
     Method(
         "NormSVC",

@@ -107,7 +107,9 @@ def _line_search(
         loss = C * np.maximum(0.0, 1.0 - margins - t * slope)
         return linear + t * square - float(loss @ slope)
 
-    if derivative(1.0) <= _ROUNDING * abs(derivative(0.0)):
+    # where margins hardly change, derivatives are rounding errors of this size
+    noise = 1e-13 * float(C @ np.maximum(0.0, 1.0 - margins))
+    if derivative(1.0) <= _ROUNDING * abs(derivative(0.0)) + noise:
         return 1.0
     low, high = 0.0, 1.0
     for _ in range(50):

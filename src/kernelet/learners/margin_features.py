@@ -1,0 +1,151 @@
+"""Directions of largest margin, each orthogonal to those before: algorithm 1, and by core sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.learners.core_vector_rows import Source
+from kernelet.learners.core_vectors import Growth, Outcome
+from kernelet.machine import KernelMachine
+from kernelet.solvers.directions import Directions, Expansion, direction
+from kernelet.solvers.exact_margin import exact_margin
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+SOLVERS = ("core_set", "exact")
+# Bytes that the features of all rows may take while features are learned.
+_MOST_BYTES = 1 << 28
+
+
+def spread(n_components: int, codes: Sequence[int]) -> list[list[int]]:
+    """The classes that get a feature in each round, as evenly as can be.
+
+    Examples
+    --------
+    >>> spread(5, [0, 1, 2])
+    [[0, 1, 2], [0, 1]]
+    """
+    order = [codes[k % len(codes)] for k in range(n_components)]
+    return [order[k : k + len(codes)] for k in range(0, n_components, len(codes))]
+
+
+def learn_features(
+    estimator: Any, source: Source, report: Callable[..., bool], rounds: Sequence[Sequence[int]]
+) -> tuple[IndexArray, KernelMachine]:
+    """All features with the parameters of an estimator, which is told what came out.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_components,)
+        The class of each feature.
+    machine : KernelMachine
+        Their signed distances.
+    """
+    growth = Growth(estimator, source, report)
+    is_exact = estimator.solver == "exact"
+    if is_exact and not source.rows.is_in_memory:
+        raise ValueError(
+            'solver="exact" needs all rows in memory; take solver="core_set", or fit an array.'
+        )
+    order = [code for codes in rounds for code in codes]
+    n_bytes = 8 * source.rows.shape[0] * len(order)
+    keeps = is_exact or (source.rows.is_in_memory and n_bytes <= _MOST_BYTES)
+    earlier: dict[int, Directions] = {}
+    features: list[Expansion] = []
+    outcomes: list[Outcome] = []
+    for codes in rounds:
+        before = [earlier.get(code) for code in codes]
+        solve = _exactly if is_exact else _by_core_sets
+        functions = solve(growth, codes, before, outcomes)
+        for code, known, function in zip(codes, before, functions, strict=True):
+            feature = direction(source.kernel, function, source.diagonal, known)
+            if feature is None:
+                raise ValueError(_exhausted(estimator, len(rounds), known))
+            features.append(feature)
+            earlier[code] = _extended(source, known, feature, keeps)
+    growth.store(outcomes)
+    machine = Expansion.joined(features).machine(source.kernel)
+    return np.array(order, dtype=np.intp), machine
+
+
+def _by_core_sets(
+    growth: Growth,
+    codes: Sequence[int],
+    before: Sequence[Directions | None],
+    outcomes: list[Outcome],
+) -> list[Expansion]:
+    balls = growth.grow(codes, before)
+    outcomes += [Outcome.of(ball) for ball in balls]
+    return [ball.expansion() for ball in balls]
+
+
+def _exactly(
+    growth: Growth,
+    codes: Sequence[int],
+    before: Sequence[Directions | None],
+    outcomes: list[Outcome],
+) -> list[Expansion]:
+    """After Ctrl-C, a few rows each."""
+    source, functions = growth.source, []
+    (block,) = source.rows.blocks()
+    for code, known in zip(codes, before, strict=True):
+        try:
+            if growth.interrupted or growth.ended:
+                raise KeyboardInterrupt
+            labels = np.where(block.codes == code, 1.0, -1.0)
+            costs = growth.C * block.weights
+            machine = exact_margin(
+                block.X, labels, costs, source.kernel, known, max_iter=growth.max_iter
+            )
+        except KeyboardInterrupt:
+            growth.interrupted = not growth.ended
+            functions += _by_core_sets(growth, [code], [known], outcomes)
+            continue
+        functions.append(machine.function)
+        radius = float(np.sqrt(source.lift(growth.C) - 0.5 / machine.primal_value))
+        gap = (machine.primal_value - machine.dual_value) / machine.primal_value
+        outcomes.append(
+            Outcome(
+                machine.n_vectors,
+                radius,
+                1.0,
+                gap,
+                machine.primal_value,
+                machine.n_iter,
+                machine.status,
+            )
+        )
+        growth.tell(code, machine.n_vectors, 1.0, gap)
+    return functions
+
+
+def _extended(
+    source: Source, known: Directions | None, feature: Expansion, keeps: bool
+) -> Directions:
+    """The directions of a class and one more, with their values at all rows if these are kept."""
+    own = Expansion(feature.index, feature.vectors, feature.coefficients, np.zeros(1))
+    expansion = own if known is None else Expansion.joined([known.expansion, own])
+    if not keeps:
+        return Directions(source.kernel, expansion)
+    (block,) = source.rows.blocks()
+    values = own.values(source.kernel, block.X)
+    if known is not None and known.known is not None:
+        values = np.hstack([known.known, values])
+    return Directions(source.kernel, expansion, values)
+
+
+def _exhausted(estimator: Any, n_rounds: int, known: Directions | None) -> str:
+    if known is None:
+        return (
+            "there is no direction in which the classes differ: each row is in several classes, or "
+            "all rows are equal. Look for what mixed up X and y."
+        )
+    return (
+        f"n_components={estimator.n_components} asks for {n_rounds} orthogonal directions for a "
+        f"class, but the rows span no more than {known.n_directions} in the feature space of this "
+        "kernel; give a smaller n_components, or a kernel with more dimensions."
+    )
