@@ -136,8 +136,17 @@ def test_info(folder, fitted, call):
     assert document["training"]["n_rows"] == 110
     assert sum(document["training"]["class_counts"]) == 110
     assert document["target"] == "species"
+    model = package.load(folder / "model.kernelet")
+    for dtype in ("float32", "float64", "q15"):
+        written = package.export.c(model, folder / "model.c", dtype=dtype)
+        costs = document["c"][dtype]
+        assert costs["flash_bytes"] == written.flash_bytes
+        assert costs["ram_bytes"] == written.ram_bytes
+        assert f"{costs['arithmetic']} additions and multiplications" in written.operations
     done = call("info", folder / "model.kernelet")
     assert "5 kernel values" in done.out and "on 110 rows" in done.out
+    flash, ram = costs["flash_bytes"], costs["ram_bytes"]
+    assert f"{flash} bytes of flash, {ram} bytes of RAM, {costs['arithmetic']} op" in done.out
 
 
 def test_compress(folder, fitted, call):

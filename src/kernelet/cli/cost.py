@@ -32,6 +32,32 @@ def microseconds_per_row(machine: Any) -> float:
                 return 1e6 * best / _ROWS
 
 
+def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
+    """Flash, RAM and operations of a prediction for every type of numbers, or why there are none.
+
+    Examples
+    --------
+    >>> from kernelet import KernelMachine
+    >>> from kernelet.kernels import Laplacian
+    >>> costs = costs_in_c(KernelMachine(Laplacian(0.5), [[0.0], [2.0]], [1.0, -1.0]))
+    >>> costs["float32"]
+    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2}
+    >>> costs["q15"]["refused"]
+    'dtype="q15" is for Gaussian kernels, the model has Laplacian(gamma=0.5); use float32.'
+    """
+    import dataclasses
+
+    from kernelet.export.c import DTYPES, c_cost
+
+    costs: dict[str, dict[str, Any]] = {}
+    for dtype in DTYPES:
+        try:
+            costs[dtype] = dataclasses.asdict(c_cost(model, dtype))
+        except (TypeError, ValueError) as error:
+            costs[dtype] = {"refused": str(error)}
+    return costs
+
+
 def kernel_text(specification: dict[str, Any]) -> str:
     """A kernel in words.
 

@@ -1,7 +1,7 @@
 """Show what is in a model file.
 
-Vectors, kernel, bytes, what a prediction costs, and what the model was trained on. Nothing in the
-file is executed.
+Vectors, kernel, bytes, what a prediction costs here and as C on a small processor, and what the
+model was trained on. Nothing in the file is executed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from kernelet.cli.cost import kernel_text, microseconds_per_row
+from kernelet.cli.cost import costs_in_c, kernel_text, microseconds_per_row
 from kernelet.cli.labels import text_of
 from kernelet.cli.models import read_model
 from kernelet.cli.output import Output, add_output_options, size
@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
         **summary,
         "kernel_evaluations_per_row": model.machine.n_vectors,
         "microseconds_per_row": microseconds,
+        "c": costs_in_c(model.content),
     }
     output.facts(_facts(summary, model.machine.n_vectors, microseconds))
     output.document(summary)
@@ -53,6 +54,7 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
         ("machine", f"{size(summary['machine_bytes'])} for {_outputs(summary['n_outputs'])}"),
         ("cost", f"{n_vectors} kernel values and about {microseconds:.2g} us per row, in batches"),
     ]
+    facts += [(f"C, {dtype}", _in_c(costs)) for dtype, costs in summary["c"].items()]
     if summary["classes"] is not None:
         names = [text_of(label) for label in summary["classes"]]
         facts.append(("classes", f"{len(names)}: {_shortened(names)}"))
@@ -70,6 +72,14 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
     version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
     facts.append(("saved", f"{summary['saved']} by {version}"))
     return facts
+
+
+def _in_c(costs: dict[str, Any]) -> str:
+    if "refused" in costs:
+        return str(costs["refused"]).rstrip(".")
+    memory = f"{size(costs['flash_bytes'])} of flash, {size(costs['ram_bytes'])} of RAM"
+    calls = f" and {costs['calls']} calls of math.h" if costs["calls"] else ""
+    return f"{memory}, {costs['arithmetic']} operations{calls} per row"
 
 
 def _outputs(number: int) -> str:

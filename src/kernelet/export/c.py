@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelet.export.c_cost import Cost
-from kernelet.export.c_fixed import fixed_point_source
-from kernelet.export.c_float import floating_point_source
+from kernelet.export.c_fixed import FixedSource
+from kernelet.export.c_float import FloatSource
 from kernelet.export.c_source import REALS, identifier
 from kernelet.export.model import exported_model
 from kernelet.persistence.atomic import write_atomically
@@ -115,10 +115,40 @@ def c_source(
     model: Any, name: str, dtype: str = "float32", *, header: str | None = None
 ) -> CSource:
     """The files that `c` writes; ``header`` is the name by which the source includes it."""
+    made = _made(model, name, dtype)
+    lines = made.source(f"{name}.h" if header is None else header)
+    source = "\n".join(lines).rstrip() + "\n"
+    return CSource(name, "\n".join(made.header()) + "\n", source, made.cost)
+
+
+def c_cost(model: Any, dtype: str = "float32") -> Cost:
+    """What a model costs as C, without writing it.
+
+    Parameters
+    ----------
+    model : object
+        As in `c`.
+    dtype : {"float32", "float64", "q15"}, default="float32"
+
+    Returns
+    -------
+    Cost
+
+    Examples
+    --------
+    >>> import kernelet
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> c_cost(machine).operations
+    '10 additions and multiplications, 2 calls of math.h'
+    """
+    return _made(model, "machine", dtype).cost
+
+
+def _made(model: Any, name: str, dtype: str) -> FloatSource | FixedSource:
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)
-    included = f"{name}.h" if header is None else header
     if dtype == "q15":
-        return CSource(name, *fixed_point_source(exported, name, included))
-    return CSource(name, *floating_point_source(exported, name, REALS[dtype], included))
+        return FixedSource(exported, name)
+    return FloatSource(exported, name, REALS[dtype])

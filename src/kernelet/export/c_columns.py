@@ -38,7 +38,7 @@ def filling_tables(columns: Columns, real: Real) -> list[Table]:
             _NUMBER if isinstance(column, Number) else len(column.feature_names)
             for column in columns
         ]
-        tables.append(integers("short", "indicators", np.array(widths)))
+        tables.append(integers("short", "indicators", widths))
     return tables
 
 

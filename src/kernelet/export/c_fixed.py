@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from kernelet._hooks import hooks
 from kernelet.export.c_columns import category_function, category_tables, column_declarations
 from kernelet.export.c_cost import Cost, flash_bytes
@@ -27,45 +25,60 @@ _STEPS = 64
 _FRAMES = 144
 
 
-def fixed_point_source(exported: ExportedModel, name: str, included: str) -> tuple[str, str, Cost]:
-    """Header, source and cost of a model."""
-    # Scores of pairs are given as they are: votes with their shares are no integers.
-    exported = replace(exported, votes=False)
-    fixed = fixed_point(exported)
-    interface = Interface(
-        exported, name, "int16_t", "q", f"{name.upper()}_FEATURES", "int32_t", "uint16_t"
-    )
-    columns, labels = exported.columns, interface.labels()
-    tables = [
-        integers("int16_t", "vectors", fixed.vectors),
-        integers("int16_t", "coefficients", fixed.coefficients),
-        integers("int64_t", "intercepts", np.array(fixed.intercepts, dtype=object)),
-        *quantize_tables(exported, fixed),
-        _powers(),
-        *([] if fixed.logits is None else logits_tables(fixed.logits)),
-        *([] if columns is None else category_tables(columns, name)),
-        *([] if labels is None else [labels]),
-    ]
-    cost = _cost(interface, tables)
-    about = _about(exported, fixed, cost)
-    source = [
-        *block_comment(about[:3]),
-        "",
-        f'#include "{included}"',
-        "",
-        *(line for table in tables for line in table.lines()),
-        *([] if columns is None else category_function(columns, name)),
-        *_power_function(),
-        *_kernel_function(fixed, interface.prefix),
-        *quantize_function(exported, fixed, interface.name),
-        *_decision_function(interface, fixed),
-        *([] if fixed.logits is None else logits_function(fixed.logits)),
-        *(predict_function(interface) if interface.has_labels else []),
-        *([] if fixed.logits is None else probabilities_function(interface)),
-        *interface.batches(),
-    ]
-    header = interface.header(about, _declared(interface, fixed), _meanings(interface))
-    return "\n".join(header) + "\n", "\n".join(source).rstrip() + "\n", cost
+class FixedSource:
+    """A model in C.
+
+    Attributes
+    ----------
+    cost : Cost
+    """
+
+    def __init__(self, exported: ExportedModel, name: str) -> None:
+        # Scores of pairs are given as they are: votes with their shares are no integers.
+        self._exported = exported = replace(exported, votes=False)
+        self._fixed = fixed = fixed_point(exported)
+        self._interface = Interface(
+            exported, name, "int16_t", "q", f"{name.upper()}_FEATURES", "int32_t", "uint16_t"
+        )
+        columns, labels = exported.columns, self._interface.labels()
+        self._tables = [
+            integers("int16_t", "vectors", fixed.vectors),
+            integers("int16_t", "coefficients", fixed.coefficients),
+            integers("int64_t", "intercepts", fixed.intercepts),
+            *quantize_tables(exported, fixed),
+            _powers(),
+            *([] if fixed.logits is None else logits_tables(fixed.logits)),
+            *([] if columns is None else category_tables(columns, name)),
+            *([] if labels is None else [labels]),
+        ]
+        self.cost = _cost(self._interface, self._tables)
+        self._about = _about(exported, fixed, self.cost)
+
+    def header(self) -> list[str]:
+        """Lines of the header."""
+        declared = _declared(self._interface, self._fixed)
+        return self._interface.header(self._about, declared, _meanings(self._interface))
+
+    def source(self, included: str) -> list[str]:
+        """Lines of the source; ``included`` is the name of the header."""
+        interface, fixed, columns = self._interface, self._fixed, self._exported.columns
+        logits = fixed.logits
+        return [
+            *block_comment(self._about[:3]),
+            "",
+            f'#include "{included}"',
+            "",
+            *(line for table in self._tables for line in table.lines()),
+            *([] if columns is None else category_function(columns, interface.name)),
+            *_power_function(),
+            *_kernel_function(fixed, interface.prefix),
+            *quantize_function(self._exported, fixed, interface.name),
+            *_decision_function(interface, fixed),
+            *([] if logits is None else logits_function(logits)),
+            *(predict_function(interface) if interface.has_labels else []),
+            *([] if logits is None else probabilities_function(interface)),
+            *interface.batches(),
+        ]
 
 
 def _cost(interface: Interface, tables: list[Table]) -> Cost:
@@ -123,7 +136,7 @@ def _meanings(interface: Interface) -> dict[str, str]:
 
 
 def _powers() -> Table:
-    powers = np.array([round(ONE * 2.0 ** (-i / _STEPS)) for i in range(_STEPS + 1)])
+    powers = [round(ONE * 2.0 ** (-i / _STEPS)) for i in range(_STEPS + 1)]
     return integers("uint16_t", "powers", powers)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kernelet.export.c_interface import Interface
 from kernelet.export.c_source import Table, integers
 from kernelet.export.fixed_point import ONE, FixedLogits
@@ -13,8 +11,8 @@ from kernelet.machine import TemperatureCalibration
 def logits_tables(logits: FixedLogits) -> list[Table]:
     """Multiplier and offset of each score."""
     return [
-        integers("int64_t", "multipliers", np.array(logits.multipliers, dtype=object)),
-        integers("int64_t", "offsets", np.array(logits.offsets, dtype=object)),
+        integers("int64_t", "multipliers", logits.multipliers),
+        integers("int64_t", "offsets", logits.offsets),
     ]
 
 

@@ -30,47 +30,57 @@ from kernelet.export.rounding import rounding_units
 _FRAMES = {"float": 128, "double": 232}
 
 
-def floating_point_source(
-    exported: ExportedModel, name: str, real: Real, included: str
-) -> tuple[str, str, Cost]:
-    """Header, source and cost of a model."""
-    columns = exported.columns
-    length = f"{name.upper()}_{'FEATURES' if columns is None else 'COLUMNS'}"
-    interface = Interface(exported, name, real.name, "x", length, real.name, real.name)
-    labels = interface.labels()
-    tables = [*_machine_tables(exported, real), *calibration_tables(interface, real)]
-    names = [] if labels is None else [labels]
-    declared: list[str] = []
-    if columns is not None:
-        tables = [*column_tables(columns, real), *tables]
-        names = [*category_tables(columns, name), *names]
-        declared = column_declarations(columns, name)
-    kernel = KernelSource(exported.machine.kernel, real, interface.prefix)
-    cost = _cost(interface, real, kernel, [*tables, *names])
-    about = _about(exported, real, cost)
-    source = [
-        *block_comment(about[:3]),
-        "",
-        f'#include "{included}"',
-        "",
-        "#include <math.h>",
-        "",
-        *(line for table in [*tables, *names] for line in table.lines()),
-    ]
-    if columns is not None:
-        source += encode_function(columns, real, interface.prefix)
-        source += category_function(columns, name)
-    source += [
-        *kernel.lines,
-        *_outputs_function(interface, real),
-        *logits_function(interface, real),
-    ]
-    source += reading_functions(interface, real)
-    if interface.has_probabilities:
-        source += probabilities_function(interface, real)
-    source += interface.batches()
-    header = interface.header(about, declared, {})
-    return "\n".join(header) + "\n", "\n".join(source).rstrip() + "\n", cost
+class FloatSource:
+    """A model in C.
+
+    Attributes
+    ----------
+    cost : Cost
+    """
+
+    def __init__(self, exported: ExportedModel, name: str, real: Real) -> None:
+        self._exported, self._real = exported, real
+        columns = exported.columns
+        length = f"{name.upper()}_{'FEATURES' if columns is None else 'COLUMNS'}"
+        self._interface = Interface(exported, name, real.name, "x", length, real.name, real.name)
+        labels = self._interface.labels()
+        self._tables = [
+            *([] if columns is None else column_tables(columns, real)),
+            *_machine_tables(exported, real),
+            *calibration_tables(self._interface, real),
+            *([] if columns is None else category_tables(columns, name)),
+            *([] if labels is None else [labels]),
+        ]
+        self._kernel = KernelSource(exported.machine.kernel, real, self._interface.prefix)
+        self.cost = _cost(self._interface, real, self._kernel, self._tables)
+        self._about = _about(exported, real, self.cost)
+
+    def header(self) -> list[str]:
+        """Lines of the header."""
+        columns = self._exported.columns
+        declared = [] if columns is None else column_declarations(columns, self._interface.name)
+        return self._interface.header(self._about, declared, {})
+
+    def source(self, included: str) -> list[str]:
+        """Lines of the source; ``included`` is the name of the header."""
+        interface, real, columns = self._interface, self._real, self._exported.columns
+        lines = [
+            *block_comment(self._about[:3]),
+            "",
+            f'#include "{included}"',
+            "",
+            "#include <math.h>",
+            "",
+            *(line for table in self._tables for line in table.lines()),
+        ]
+        if columns is not None:
+            lines += encode_function(columns, real, interface.prefix)
+            lines += category_function(columns, interface.name)
+        lines += [*self._kernel.lines, *_outputs_function(interface, real)]
+        lines += [*logits_function(interface, real), *reading_functions(interface, real)]
+        if interface.has_probabilities:
+            lines += probabilities_function(interface, real)
+        return [*lines, *interface.batches()]
 
 
 def _machine_tables(exported: ExportedModel, real: Real) -> list[Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelet.export.c_source import Table, comment, texts
+from kernelet.export.c_source import Table, comment, integers, texts
 from kernelet.export.model import ExportedModel
 
 
@@ -116,7 +116,7 @@ class Interface:
         name = f"{self.name}_labels"
         # int has at least 16 bits
         if all(isinstance(label, int) and abs(label) < 2**15 for label in classes):
-            return Table("int", name, [str(int(label)) for label in classes], is_static=False)
+            return integers("int", name, [int(label) for label in classes], is_static=False)
         return texts(name, [str(label) for label in classes], is_static=False)
 
     def header(self, about: list[str], before: list[str], meanings: dict[str, str]) -> list[str]:

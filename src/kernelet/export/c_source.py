@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 _WIDTH = 96
 # Of the types of tables; texts are four bytes of pointer, and themselves.
@@ -58,8 +58,7 @@ class Real:
             rounded = np.asarray(array, dtype=self.dtype)
         if not np.isfinite(rounded).all():
             raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
-        constants = [f"{number!s}{self.suffix}" for number in rounded.ravel()]
-        return Table(self.name, name, _nested(constants, rounded.shape))
+        return Table(self.name, name, rounded, form=f"{{!s}}{self.suffix}")
 
 
 REALS = {
@@ -68,7 +67,7 @@ REALS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A constant array, of which C says what it is and we how many bytes it has.
 
@@ -77,62 +76,61 @@ class Table:
     kind : str
         Type of its elements.
     name : str
-    rows : list of str, or list of list of str
-        Its content as constants of C.
+    content : ndarray of one or two dimensions
+    form : str
+        How an element becomes a constant of C.
     is_static : bool
         Whether no other file may see it.
     """
 
     kind: str
     name: str
-    rows: list[Any]
+    content: NDArray[Any]
+    form: str = "{!s}"
     is_static: bool = True
 
     @property
     def declaration(self) -> str:
         """Type, name and dimensions."""
-        first = self.rows[0]
-        inner = "" if isinstance(first, str) else f"[{len(first)}]"
-        return f"const {self.kind} {self.name}[{len(self.rows)}]{inner}"
+        dimensions = "".join(f"[{length}]" for length in self.content.shape)
+        return f"const {self.kind} {self.name}{dimensions}"
 
     @property
     def nbytes(self) -> int:
         """Where pointers have four bytes, and texts begin at multiples of four."""
-        items = [item for row in self.rows for item in ([row] if isinstance(row, str) else row)]
+        size = int(self.content.size)
         if self.kind != _TEXT:
-            return _BYTES[self.kind] * len(items)
-        lengths = [len(re.sub(r"\\\d{3}", "?", item)) - 1 for item in set(items)]
-        return 4 * len(items) + sum(4 * -(-length // 4) for length in lengths)
+            return _BYTES[self.kind] * size
+        lengths = [len(text.encode()) + 1 for text in set(self.content.tolist())]
+        return 4 * size + sum(4 * -(-length // 4) for length in lengths)
 
     def lines(self) -> list[str]:
         """The definition."""
         lines = [f"{'static ' if self.is_static else ''}{self.declaration} = {{"]
-        if isinstance(self.rows[0], str):
-            return [*lines, *_filled(self.rows, 4), "};", ""]
-        for row in self.rows:
-            short = f"    {{{', '.join(row)}}},"
+        if self.content.ndim == 1:
+            return [*lines, *_filled(self._constants(self.content), 4), "};", ""]
+        for row in self.content:
+            constants = self._constants(row)
+            short = f"    {{{', '.join(constants)}}},"
             fits = len(short) <= _WIDTH
-            lines += [short] if fits else ["    {", *_filled(row, 8), "    },"]
+            lines += [short] if fits else ["    {", *_filled(constants, 8), "    },"]
         return [*lines, "};", ""]
+
+    def _constants(self, row: NDArray[Any]) -> list[str]:
+        if self.kind == _TEXT:
+            return [quoted(text) for text in row]
+        return [self.form.format(number) for number in row]
 
 
 def texts(name: str, content: Iterable[str], *, is_static: bool = True) -> Table:
     """A table of texts."""
-    return Table(_TEXT, name, [quoted(text) for text in content], is_static)
+    return Table(_TEXT, name, np.array(list(content), dtype=object), is_static=is_static)
 
 
-def integers(kind: str, name: str, array: NDArray[Any]) -> Table:
+def integers(kind: str, name: str, content: ArrayLike, *, is_static: bool = True) -> Table:
     """A table of whole numbers."""
-    numbers = [str(int(number)) for number in array.ravel()]
-    if kind == "int64_t":
-        numbers = [f"INT64_C({number})" for number in numbers]
-    return Table(kind, name, _nested(numbers, array.shape))
-
-
-def _nested(items: list[str], shape: tuple[int, ...]) -> list[Any]:
-    if len(shape) == 1:
-        return items
-    return [items[row * shape[1] : (row + 1) * shape[1]] for row in range(shape[0])]
+    form = "INT64_C({!s})" if kind == "int64_t" else "{!s}"
+    return Table(kind, name, np.array(content, dtype=object), form, is_static)
 
 
 def _filled(items: list[str], indent: int) -> list[str]:
