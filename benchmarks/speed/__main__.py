@@ -40,7 +40,7 @@ def warn_if_busy() -> None:
 def text(row: dict[str, object]) -> str:
     """A line of the table; times are left out where a script does not tell them."""
     times = [row.get(key) for key in ("milliseconds", "other_milliseconds")]
-    ours, other = (f"{time:8.2f} ms" if time is not None else "" for time in times)
+    ours, other = (f"{time:8.3g} ms" if time is not None else "" for time in times)
     ratio = "" if row["ratio"] is None else f"{row['ratio']:.3g}"
     verdict = "" if not row["limit"] else "ok" if row["holds"] else "MISSED"
     return f"{ratio:>9}  {row['limit']!s:8}{verdict:7} {ours:>11} {other:>11}  {row['what']}"
