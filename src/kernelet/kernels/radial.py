@@ -23,9 +23,13 @@ class RadialKernel(ProfileKernel, ABC):
 
     Attributes
     ----------
+    gamma : float
+        1 / (2 l^2), l the width; the factor is a multiple of it.
     factor : float
         Of either sign: the Gaussian takes -gamma, so that its profile is exp.
     """
+
+    gamma: float
 
     is_positive_definite = True
     has_constant_diagonal = True

@@ -12,8 +12,10 @@ from scipy.linalg import block_diag
 from sklearn.base import clone
 
 from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels.width import require_width
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import learn_direct
+from kernelet.learners.kernel_learning import LearnedKernel, learn_width
 from kernelet.learners.marginal import FloatArray, InnerProblem
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
@@ -42,8 +44,9 @@ class DirectEstimator:
     """An estimator that learns its vectors by gradient on W(Z); a mixin.
 
     The class that it is mixed into has ``fit(X, y, sample_weight)`` and the parameters
-    ``n_vectors``, ``init``, ``n_init``, ``max_iter``, ``tol``, ``warm_start``, ``verbose`` and,
-    where there can be several searches, ``n_jobs``. Its learning consists of stating the inner
+    ``n_vectors``, ``init``, ``n_init``, ``max_iter``, ``tol``, ``warm_start``, ``verbose``, where
+    there can be several searches ``n_jobs``, and where the inner problem is a `LossProblem`
+    ``learn_kernel``. Its learning consists of stating the inner
     problems and calling `_search_vectors` and `_store`.
     """
 
@@ -78,6 +81,11 @@ class DirectEstimator:
         seeds = rng.randint(np.iinfo(np.int32).max, size=(len(problems), self.n_init))
         starts = self._last_vectors(X.shape[1], len(problems))
         lock, interrupted = Lock(), Event()
+        if getattr(self, "learn_kernel", False):
+            learned = self._learned_kernel(X, weights, kernel, problems, budgets[0], rng)
+            kernel, self.kernel_gain_ = learned.kernel, learned.gain
+            if learned.interrupted:  # the search ends after a step
+                interrupted.set()
         ends: dict[int, Descent] = {}
         max_steps = self.max_iter * self.n_init * len(problems)
         rows = {"X": X} if y is None else {"X": X, "y": y}
@@ -112,6 +120,29 @@ class DirectEstimator:
                     if k not in ends:
                         search(k)
         return [ends[k] for k in range(len(problems))]
+
+    def _learned_kernel(
+        self,
+        X: Any,
+        weights: FloatArray,
+        kernel: Kernel,
+        problems: Sequence[Any],
+        budget: int,
+        rng: np.random.RandomState,
+    ) -> LearnedKernel:
+        """The width that serves rows held out best, for estimators that can learn it."""
+        self.kernel_gain_ = 0.0
+        radial = require_width(kernel, f"{type(self).__name__} with learn_kernel=True")
+        if len(problems) > 1:
+            raise ValueError(
+                'learn_kernel=True learns one width for all classes; give vectors="shared".'
+            )
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        with _SEEDING:
+            vectors = seed_vectors(X, budget, self.init, kernel, seed, weights)
+        return learn_width(
+            X, radial, problems[0], vectors, max_iter=self.max_iter, tol=self.tol, seed=seed
+        )
 
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""
@@ -153,6 +184,8 @@ class DirectEstimator:
         self.history_ = [np.array(search.history) for search in searches]
         self.n_iter_ = sum(search.n_iter for search in searches)
         self.n_evaluations_ = sum(search.n_evaluations for search in searches)
+        if not getattr(self, "learn_kernel", True):
+            self.kernel_gain_ = 0.0
         self.interrupted_ = any(search.interrupted for search in searches)
         for search in searches:
             search.warn_unless_converged(type(self).__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
@@ -55,6 +56,18 @@ class IntervalProblem:
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
+
+    def subset(self, index: NDArray[np.intp]) -> IntervalProblem:
+        """The same problem over some of its rows."""
+        lower, upper, C_lower, C_upper = (part[index] for part in self.intervals)
+        return IntervalProblem(lower, upper, C_lower, C_upper, self.size, self.tol)
+
+    def loss(self, scores: FloatArray) -> float:
+        """What leaving the intervals costs."""
+        lower, upper, C_lower, C_upper = self.intervals
+        f = scores[:, 0]
+        missing, surplus = np.maximum(0.0, lower - f), np.maximum(0.0, f - upper)
+        return float(C_lower @ missing + C_upper @ surplus)
 
 
 class OneClassProblem:

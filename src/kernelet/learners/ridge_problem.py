@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
@@ -31,6 +32,7 @@ class RidgeProblem:
     """
 
     def __init__(self, Y: FloatArray, C: FloatArray, fit_intercept: bool = True) -> None:
+        self.Y = Y
         self.C = C
         self.share = C / C.sum()
         self.fit_intercept = fit_intercept
@@ -56,6 +58,14 @@ class RidgeProblem:
             norm_gradient=np.ones(W.shape[1]),
             gap=gap,
         )
+
+    def subset(self, index: NDArray[np.intp]) -> RidgeProblem:
+        """The same problem over some of its rows."""
+        return RidgeProblem(self.Y[index], self.C[index], self.fit_intercept)
+
+    def loss(self, scores: FloatArray) -> float:
+        """Half the squared deviations, weighted."""
+        return 0.5 * float(self.C @ np.square(self.Y - scores).sum(axis=1))
 
     def leverages(self, Phi: FloatArray) -> FloatArray:
         """How far the prediction of each row moves with its own target, for a unit of cost."""

@@ -17,7 +17,7 @@ from kernelet.learners.saving import saved
 from kernelet.machine import KernelMachine
 
 
-@saved(loo_error_=float, **FITTED)
+@saved(loo_error_=float, kernel_gain_=float, **FITTED)
 class SparseKernelRidge(DirectEstimator, KernelRegressor):
     r"""Kernel ridge regression whose number of vectors is fixed in advance.
 
@@ -47,6 +47,9 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    learn_kernel : bool, default=False
+        Learn the width of a radial kernel along with the vectors, from ``gamma`` on: the one at
+        which the loss of a quarter of the rows, held out meanwhile, is least.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -77,6 +80,9 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
     loo_error_ : float
         Mean squared leave-one-out deviation, the vectors held, over all targets. The vectors were
         learned with all rows: for few rows to a vector it is too low.
+    kernel_gain_ : float
+        Share by which the loss of the rows held out fell with ``learn_kernel``; 0 where the kernel
+        is the one given.
     history_ : list of ndarray
         One array: W after each step.
     n_iter_ : int
@@ -117,6 +123,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
+        learn_kernel: bool = False,
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 300,
@@ -132,6 +139,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.learn_kernel = learn_kernel
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter

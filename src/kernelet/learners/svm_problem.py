@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers import Solution, hinge_ridge_many, squared_hinge_ridge_many
@@ -30,6 +31,7 @@ class SVMProblem:
         self.Y = Y
         self.C = C
         self.tol = tol
+        self._loss = loss
         self._solve = LOSSES[loss]
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
@@ -50,3 +52,14 @@ class SVMProblem:
             norm_gradient=np.ones(len(solutions)),
             gap=max(solution.gap for solution in solutions),
         )
+
+    def subset(self, index: NDArray[np.intp]) -> SVMProblem:
+        """The same problem over some of its rows."""
+        return SVMProblem(self.Y[index], self.C[index], self._loss, self.tol)
+
+    def loss(self, scores: FloatArray) -> float:
+        """The loss of the margins, weighted."""
+        hinge = np.maximum(0.0, 1.0 - self.Y * scores)
+        if self._loss == "squared_hinge":
+            hinge **= 2
+        return float(self.C @ hinge.sum(axis=1))

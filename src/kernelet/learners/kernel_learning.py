@@ -1,0 +1,200 @@
+"""The width of the kernel, learned along with the vectors and judged by rows held out.
+
+W(Z) falls with the width as well, and its derivative costs no more than that in the vectors; but
+at another width W measures another norm, so it alone would over-fit. A share of the rows is held
+out: the search goes down in vectors and width together, and the width is taken at which the loss of
+these rows is least; where that is no less than with the width given, the latter stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from kernelet.kernels.radial import RadialKernel
+from kernelet.kernels.width import gamma_gradient, with_gamma
+from kernelet.learners.direct import learn_direct
+from kernelet.learners.marginal import (
+    Evaluation,
+    FloatArray,
+    InnerProblem,
+    InnerSolution,
+    MarginalObjective,
+    Start,
+)
+from kernelet.machine import KernelMachine
+
+# Every so many-th row is held out, and there have to be so many of them.
+_EVERY = 4
+_FEWEST = 5
+# How far gamma may go, and the steps without a better guard after which the search ends.
+_FARTHEST = 1e4
+_PATIENCE = 15
+# The guard has to fall by this share: less is noise.
+_WORTH = 1e-3
+
+
+class LossProblem(Protocol):
+    """An inner problem whose loss can be taken on other rows than it is solved on."""
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve it over these features."""
+        ...
+
+    def subset(self, index: NDArray[np.intp]) -> Self:
+        """The same problem over some of its rows."""
+        ...
+
+    def loss(self, scores: FloatArray) -> float:
+        """The loss of scores of shape (n, outputs), weighted, without the norm."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedKernel:
+    """The kernel, and the share by which the loss of rows held out fell."""
+
+    kernel: RadialKernel
+    gain: float
+    interrupted: bool = False
+
+
+def learn_width(
+    X: Any,
+    kernel: RadialKernel,
+    problem: LossProblem,
+    vectors: FloatArray,
+    *,
+    max_iter: int,
+    tol: float,
+    seed: int,
+) -> LearnedKernel:
+    """Learn gamma of a radial kernel with the vectors, guarded by rows held out.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    kernel : RadialKernel
+        Where the search starts.
+    problem : LossProblem
+    vectors : ndarray of shape (m, d)
+    max_iter : int
+        Steps over the vectors alone, and again over both.
+    tol : float
+    seed : int
+        Draws the rows held out.
+
+    Returns
+    -------
+    LearnedKernel
+        The kernel given, with a gain of zero, where no other is better or rows are too few to
+        tell.
+    """
+    n = X.shape[0]
+    order = np.random.default_rng(seed).permutation(n)
+    held, kept = np.sort(order[: n // _EVERY]), np.sort(order[n // _EVERY :])
+    if held.size < _FEWEST:
+        return LearnedKernel(kernel, 0.0)
+    inner = problem.subset(kept)
+    guard = _Guard(X[held], problem.subset(held))
+    given = learn_direct(
+        X[kept], kernel, inner, vectors, max_iter=max_iter, tol=tol, random_state=seed
+    )
+    search = _Search(X[kept], inner, given.best, guard, kernel)
+    interrupted = given.interrupted
+    try:
+        if not interrupted:
+            search.run(max_iter)
+    except KeyboardInterrupt:
+        interrupted = True
+    gain = 1.0 - search.least / search.first if search.first > 0.0 else 0.0
+    if gain < _WORTH:
+        return LearnedKernel(kernel, 0.0, interrupted)
+    return LearnedKernel(search.best, gain, interrupted)
+
+
+class _Guard:
+    def __init__(self, X: Any, problem: LossProblem) -> None:
+        self.X, self.problem = X, problem
+
+    def __call__(self, machine: KernelMachine) -> float:
+        scores = machine.decision_function(self.X)
+        return self.problem.loss(scores.reshape(self.X.shape[0], -1))
+
+
+class _Search:
+    """L-BFGS over (Z, log gamma), which remembers the gamma of the least guard."""
+
+    def __init__(
+        self, X: Any, inner: InnerProblem, at: Evaluation, guard: _Guard, kernel: RadialKernel
+    ) -> None:
+        self.objective = MarginalObjective(X, kernel, inner)
+        self.guard = guard
+        self.start = kernel
+        self.best = kernel
+        self.first = self.least = guard(at.machine)
+        self.at = at
+        self.unit = abs(at.value) or 1.0
+        self.scale = float(np.sqrt(np.mean(np.var(at.vectors, axis=0)))) or 1.0
+        self.waited = 0
+
+    def run(self, max_iter: int) -> None:
+        """Go down until the guard has not fallen for a while."""
+        span = float(np.log(_FARTHEST))
+        z = np.append(self.at.vectors.ravel() / self.scale, 0.0)
+        bounds = [(None, None)] * (z.size - 1) + [(-span, span)]
+        minimize(
+            self._value,
+            z,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=self._accepted,
+            options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
+        )
+
+    def _kernel(self, log_ratio: float) -> RadialKernel:
+        return with_gamma(self.start, self.start.gamma * float(np.exp(log_ratio)))
+
+    def _value(self, z: FloatArray) -> tuple[float, FloatArray]:
+        kernel = self._kernel(z[-1])
+        self.objective.kernel = kernel
+        Z = z[:-1].reshape(self.at.vectors.shape) * self.scale
+        self.last = at = self.objective(Z)
+        slope = width_derivative(self.objective.X, kernel, at)
+        gradient = np.append(at.gradient.ravel() * self.scale, slope)
+        return at.value / self.unit, gradient / self.unit
+
+    def _accepted(self, intermediate_result: Any) -> None:
+        value = self.guard(self.last.machine)
+        self.waited += 1
+        if value < self.least:
+            self.waited, self.least = 0, value
+            assert isinstance(self.last.kernel, RadialKernel)
+            self.best = self.last.kernel
+        if self.waited >= _PATIENCE:
+            raise StopIteration
+
+
+def width_derivative(X: Any, kernel: RadialKernel, at: Evaluation) -> float:
+    """dW / d log(gamma), by the envelope theorem: the coefficients are held fixed.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    kernel : RadialKernel
+    at : Evaluation
+        W at the vectors, with this kernel.
+
+    Returns
+    -------
+    float
+    """
+    beta = at.coefficients
+    scores = gamma_gradient(kernel, X, at.vectors, at.score_gradient @ beta.T)
+    norm = (beta * at.norm_gradient) @ beta.T
+    return scores + 0.5 * gamma_gradient(kernel, at.vectors, at.vectors, norm)

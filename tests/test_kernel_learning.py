@@ -1,0 +1,191 @@
+"""The width learned with the vectors: derivatives, the guard, and what users see."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import make_friedman1
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelet import load
+from kernelet.datasets import make_banana
+from kernelet.kernels import Exponential, Gaussian, Matern32, Matern52, RationalQuadratic
+from kernelet.kernels.width import gamma_gradient, with_gamma
+from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
+from kernelet.learners.interval_problems import IntervalProblem
+from kernelet.learners.kernel_learning import learn_width, width_derivative
+from kernelet.learners.marginal import MarginalObjective
+from kernelet.learners.ridge_problem import RidgeProblem
+from kernelet.learners.svm_problem import SVMProblem
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Z = RNG.normal(size=(5, 3))
+TARGETS = np.sin(2.0 * X[:, :2]) + 0.2 * RNG.normal(size=(60, 2))
+LABELS = np.where(TARGETS > 0.0, 1.0, -1.0)
+C = RNG.uniform(0.5, 3.0, 60)
+KERNELS = [Gaussian(0.4), Matern32(0.3), Matern52(0.3), Exponential(0.2), RationalQuadratic(0.4, 2)]
+PROBLEMS = {
+    "ridge": RidgeProblem(TARGETS, C),
+    "hinge": SVMProblem(LABELS, C, "hinge", 1e-11),
+    "squared hinge": SVMProblem(LABELS, C, "squared_hinge", 1e-11),
+    "tube": IntervalProblem.tube(TARGETS[:, 0], C, 0.1, 1.0, 1e-11),
+    "quantile": IntervalProblem.pinball(TARGETS[:, 0], C, 0.3, 1.0, 1e-11),
+}
+
+
+def differences(function, step=1e-5):
+    """The derivative in log(gamma) at 0, to fourth order."""
+    near = function(step) - function(-step)
+    far = function(2.0 * step) - function(-2.0 * step)
+    return (8.0 * near - far) / (12.0 * step)
+
+
+class TestDerivatives:
+    @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+    def test_of_kernel_values(self, kernel):
+        W = RNG.normal(size=(60, 5))
+        rows = np.vstack([X[:-1], Z[:1]])  # a pair that coincides
+        expected = differences(
+            lambda t: np.vdot(W, with_gamma(kernel, kernel.gamma * np.exp(t))(rows, Z))
+        )
+        assert_allclose(gamma_gradient(kernel, rows, Z, W), expected, rtol=1e-8)
+        csr = sparse.csr_array(rows)
+        assert_allclose(gamma_gradient(kernel, csr, Z, W), expected, rtol=1e-8)
+
+    @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+    @pytest.mark.parametrize("name", PROBLEMS)
+    def test_of_the_marginal_objective(self, name, kernel):
+        def value(t):
+            other = with_gamma(kernel, kernel.gamma * np.exp(t))
+            return MarginalObjective(X, other, PROBLEMS[name])(Z).value
+
+        at = MarginalObjective(X, kernel, PROBLEMS[name])(Z)
+        found = width_derivative(X, kernel, at)
+        errors = [abs(found - d) / abs(d) for d in (differences(value, s) for s in (1e-5, 1e-6))]
+        assert min(errors) <= 1e-6
+
+
+class TestProblems:
+    @pytest.mark.parametrize("name", PROBLEMS)
+    def test_loss_and_norm_make_the_value(self, name):
+        problem = PROBLEMS[name]
+        at = MarginalObjective(X, Gaussian(0.4), problem)(Z)
+        scores = at.machine.decision_function(X).reshape(60, -1)
+        beta = at.coefficients
+        norm = 0.5 * np.einsum("ik,ij,jk->", beta, Gaussian(0.4)(Z, Z), beta)
+        assert_allclose(problem.loss(scores) + norm, at.value, rtol=1e-8)
+
+    @pytest.mark.parametrize("name", PROBLEMS)
+    def test_parts_add_up(self, name):
+        problem, index = PROBLEMS[name], np.arange(60)
+        scores = RNG.normal(size=(60, 1 if name in ("tube", "quantile") else 2))
+        parts = [problem.subset(i).loss(scores[i]) for i in (index[:20], index[20:])]
+        assert_allclose(sum(parts), problem.loss(scores))
+
+
+ROWS, VALUES = make_friedman1(300, noise=1.0, random_state=0)
+NEW, TRUTH = make_friedman1(1000, noise=1.0, random_state=1)
+
+
+class TestLearning:
+    @pytest.mark.parametrize("gamma", [0.01, 0.1, 10.0])
+    def test_a_bad_width_is_mended(self, gamma):
+        options = {"C": 100.0, "gamma": gamma, "random_state": 0}
+        given = SparseKernelRidge(10, **options).fit(ROWS, VALUES)
+        learned = SparseKernelRidge(10, learn_kernel=True, **options).fit(ROWS, VALUES)
+        assert given.kernel_gain_ == 0.0
+        assert learned.kernel_gain_ > 0.2
+        assert 0.15 < learned.machine_.kernel.gamma < 2.0
+        assert learned.gamma == gamma
+        assert learned.score(NEW, TRUTH) > given.score(NEW, TRUTH) + 0.02
+
+    def test_the_width_given_stays_where_no_other_is_better(self):
+        # so narrow that rows do not see each other: nothing leads away from there
+        model = SparseKernelRidge(10, gamma=1e6, learn_kernel=True, random_state=0)
+        model.fit(ROWS, VALUES)
+        assert model.kernel_gain_ == 0.0
+        assert model.machine_.kernel == Gaussian(1e6)
+        same = SparseKernelRidge(10, gamma=1e6, random_state=0).fit(ROWS, VALUES)
+        assert model.machine_ == same.machine_
+
+    def test_few_rows_tell_nothing(self):
+        learned = learn_width(
+            X[:19],
+            Gaussian(0.3),
+            PROBLEMS["ridge"].subset(np.arange(19)),
+            Z,
+            max_iter=5,
+            tol=1e-3,
+            seed=0,
+        )
+        assert learned.kernel == Gaussian(0.3)
+        assert learned.gain == 0.0
+
+    @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+    def test_classification(self, loss):
+        rows, labels = make_banana(200, random_state=0)
+        new, truth = make_banana(1000, random_state=1)
+        options = {"gamma": 0.02, "loss": loss, "random_state": 0}
+        given = SparseSVC(8, **options).fit(rows, labels)
+        learned = SparseSVC(8, learn_kernel=True, **options).fit(rows, labels)
+        assert learned.kernel_gain_ > 0.2
+        assert learned.score(new, truth) > given.score(new, truth) + 0.03
+
+    @pytest.mark.parametrize("loss", ["epsilon_insensitive", "quantile"])
+    def test_regression_by_absolute_losses(self, loss):
+        options = {"C": 10.0, "gamma": 0.01, "loss": loss, "random_state": 0}
+        given = SparseSVR(10, **options).fit(ROWS, VALUES)
+        learned = SparseSVR(10, learn_kernel=True, **options).fit(ROWS, VALUES)
+        assert learned.kernel_gain_ > 0.1
+        assert learned.score(NEW, TRUTH) > given.score(NEW, TRUTH)
+
+    def test_bits_weights_files_and_kernels(self, tmp_path):
+        def make(**options):
+            return SparseKernelRidge(
+                5, **{"gamma": 0.05, "learn_kernel": True, "random_state": 0, **options}
+            )
+
+        m = make().fit(ROWS, VALUES)
+        assert make().fit(ROWS, VALUES).machine_ == m.machine_
+        times = np.random.default_rng(0).integers(1, 3, 300)
+        weighted = make().fit(ROWS, VALUES, sample_weight=times)
+        repeated = make().fit(np.repeat(ROWS, times, axis=0), np.repeat(VALUES, times))
+        assert weighted.machine_ == repeated.machine_
+        m.save(tmp_path / "m.kernelet")
+        loaded = load(tmp_path / "m.kernelet")
+        assert loaded.kernel_gain_ == m.kernel_gain_ > 0.0
+        assert_array_equal(loaded.predict(ROWS), m.predict(ROWS))
+        assert make(kernel="matern52").fit(ROWS, VALUES).kernel_gain_ > 0.0
+        for kernel in ("poly", "laplacian"):
+            with pytest.raises(ValueError, match="learns the width of a radial kernel"):
+                make(kernel=kernel).fit(ROWS, VALUES)
+
+    def test_classes_share_the_width(self):
+        labels = np.digitize(VALUES, [10.0, 17.0])
+        assert SparseSVC(6, learn_kernel=True, random_state=0).fit(ROWS, labels).n_vectors_ == 6
+        with pytest.raises(ValueError, match='vectors="shared"'):
+            SparseSVC(6, learn_kernel=True, vectors="per_class").fit(ROWS, labels)
+
+    @pytest.mark.parametrize("after", [4, 60])
+    def test_ctrl_c_leaves_a_usable_model(self, monkeypatch, after):
+        evaluate, numbers = MarginalObjective.__call__, itertools.count(1)
+
+        def signalled(self, vectors, rank=None):
+            if next(numbers) == after:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            return evaluate(self, vectors, rank)
+
+        monkeypatch.setattr(MarginalObjective, "__call__", signalled)
+        model = SparseKernelRidge(6, C=100.0, gamma=0.02, learn_kernel=True, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model.fit(ROWS, VALUES)
+        assert model.interrupted_
+        assert next(numbers) < after + 10
+        assert np.isfinite(model.predict(ROWS)).all()
