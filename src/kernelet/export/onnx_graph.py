@@ -145,7 +145,10 @@ class _Values:
         return self.graph.add("Exp", self._times(self._squared(), -part["gamma"]))
 
     def _root(self, factor: float, squared: str | None = None) -> str:
-        return self.graph.add("Sqrt", self._times(squared or self._squared(), factor))
+        scaled = self._times(squared or self._squared(), factor)
+        # the root of infinity is NaN in 32 bits for onnxruntime 1.18
+        largest = self.graph.constant(np.finfo(self.graph.dtype).max)
+        return self.graph.add("Sqrt", self.graph.add("Min", scaled, largest))
 
     def _decay(self, r: str) -> str:
         return self.graph.add("Exp", self.graph.add("Neg", r))
