@@ -68,6 +68,28 @@ def test_every_format(name, call, folder):
     assert path.read_bytes() == before
 
 
+def test_names_as_people_have_them(call, folder):
+    for name in ("C", "js", "JavaScript", "mjs", "ONNX"):
+        assert call("export", "two.kernelet", "--to", name, "--quiet").code == 0
+    with pytest.raises(SystemExit):
+        call("export", "two.kernelet", "--to", "onx")
+
+
+def test_json_is_a_model_for_the_other_commands(call, folder):
+    assert call("export", "iris.kernelet", "--to", "json").code == 0
+    for name in ("iris.json", "iris.kernelet"):
+        assert call("predict", name, "test.csv", "--scores", "-o", f"{name}.csv").code == 0
+    found, expected = (pd.read_csv(folder / f"{n}.csv") for n in ("iris.json", "iris.kernelet"))
+    pd.testing.assert_frame_equal(found, expected)
+    assert call("export", "iris.json", "-o", "again.json", "--quiet").code == 0
+    assert (folder / "again.json").read_text() == (folder / "iris.json").read_text()
+    done = call("info", "iris.json")
+    assert done.code == 4 and "read_json reads JSON" in done.err
+    (folder / "broken.json").write_text("{}")
+    done = call("predict", "broken.json", "test.csv")
+    assert done.code == 4 and "not a model of kernelet" in done.err
+
+
 def test_types(call, folder):
     for dtype, n in (("float32", 4), ("float64", 8)):
         done = call("export", "two.kernelet", "-o", "t.onnx", "--dtype", dtype, "--json")

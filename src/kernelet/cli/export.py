@@ -58,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
     parser.add_argument(
         "--to",
+        type=_known_name,
         choices=list(FORMATS),
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: what the ending of FILE says)",
@@ -117,6 +118,13 @@ def run(arguments: argparse.Namespace) -> None:
             **costs,
         }
     )
+
+
+def _known_name(text: str) -> str:
+    """As it is called here: also "C", "JS" or the ending of a file."""
+    name = text.lower()
+    endings = {e.lstrip("."): key for key, form in FORMATS.items() for e in form.endings}
+    return endings.get(name, name)
 
 
 def _format_name(arguments: argparse.Namespace) -> str:

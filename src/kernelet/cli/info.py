@@ -10,6 +10,7 @@ import argparse
 from typing import Any
 
 from kernelet.cli.cost import costs_in_c, kernel_text, microseconds_per_row
+from kernelet.cli.errors import ModelError, one_line
 from kernelet.cli.labels import text_of
 from kernelet.cli.models import read_model
 from kernelet.cli.output import Output, add_output_options, size
@@ -28,11 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
-    from kernelet.persistence import read_summary
+    from kernelet.persistence import ModelFileError, read_summary
 
     output = Output.from_arguments(arguments)
     model = read_model(arguments.model)
-    summary = read_summary(arguments.model)
+    try:
+        summary = read_summary(arguments.model)
+    except ModelFileError as error:  # JSON, which a person can read as it is
+        raise ModelError(one_line(error).rstrip(".")) from error
     microseconds = microseconds_per_row(model.machine)
     summary = {
         "model": arguments.model,

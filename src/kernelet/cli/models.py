@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_model(path: str) -> Model:
-    """The model in a file, or one line about why there is none."""
+    """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
     import kernelet
 
     file = Path(path)
@@ -27,7 +27,7 @@ def read_model(path: str) -> Model:
     if file.is_dir():
         raise ModelError(f"{path} is a folder; name a model file in it")
     try:
-        content = kernelet.load(path)
+        content = _read_json(path) if file.suffix.lower() == ".json" else kernelet.load(path)
     except kernelet.ModelFileError as error:
         raise ModelError(one_line(error).rstrip(".")) from error
     except PermissionError as error:
@@ -35,6 +35,12 @@ def read_model(path: str) -> Model:
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or one_line(error)}") from error
     return Model(path, content)
+
+
+def _read_json(path: str) -> Any:
+    from kernelet.export import read_json
+
+    return read_json(path)
 
 
 def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:

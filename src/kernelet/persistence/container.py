@@ -140,6 +140,8 @@ def _read_header(stream: BinaryIO) -> tuple[bytes, Header]:
         raise ModelFileError("the file is empty")
     length = stream.read(8)
     n_header = int.from_bytes(length, "little")
+    if length.startswith(b"{") and n_header > n_bytes - 8:
+        raise ModelFileError("not a model file but a text; kernelet.export.read_json reads JSON")
     if len(length) < 8 or n_header > n_bytes - 8:
         raise ModelFileError("not a model file, or one that was cut off")
     if n_header > MAX_HEADER_BYTES:
