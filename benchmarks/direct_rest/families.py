@@ -143,7 +143,7 @@ FAMILIES = {
     "ridge": Family(
         REGRESSION,
         5,
-        {"gamma": (0.01, 0.03, 0.1, 0.3, 1.0), "C": (1.0, 10.0, 100.0)},
+        {"gamma": (0.03, 0.1, 0.3, 1.0, 3.0), "C": (1.0, 10.0, 100.0)},
         lambda p: KernelRidge(kernel="rbf", gamma=p["gamma"], alpha=1.0 / p["C"]),
         lambda m, p: SparseKernelRidge(m, random_state=0, **p),
         lambda s, p, m: RidgeProblem(s.y_train[:, None], np.full(len(s.X_train), p["C"])),
@@ -152,7 +152,7 @@ FAMILIES = {
     "svr": Family(
         REGRESSION,
         5,
-        {"gamma": (0.01, 0.03, 0.1, 0.3, 1.0), "C": (1.0, 10.0, 100.0)},
+        {"gamma": (0.03, 0.1, 0.3, 1.0, 3.0), "C": (1.0, 10.0, 100.0)},
         lambda p: SVR(gamma=p["gamma"], C=p["C"], epsilon=0.1),
         lambda m, p: SparseSVR(m, random_state=0, **p),
         lambda s, p, m: IntervalProblem.tube(s.y_train, np.full(len(s.X_train), p["C"]), 0.1, 1.0),

@@ -37,7 +37,10 @@ def draw() -> None:
     from matplotlib.figure import Figure
 
     records = LEDGER.read()
+    measured = {record["method"].rpartition("_")[0] for record in records}
     for name, family in FAMILIES.items():
+        if name not in measured:
+            continue
         figure = Figure(figsize=(3.2 * len(family.data) + 1.0, 3.4), dpi=90, layout="constrained")
         panels = np.atleast_1d(figure.subplots(1, len(family.data)))
         for panel, dataset in zip(panels, family.data, strict=True):

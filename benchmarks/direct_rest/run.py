@@ -24,24 +24,30 @@ def forms_of(family: Family) -> tuple[str, ...]:
     return FORMS if "C" in family.grid else FORMS[:3]
 
 
+def choices(family: Family, form: str, split: Split) -> list[dict[str, Any]]:
+    """The grid; where the width is learned it starts from 1 / columns and is not in it."""
+    if form != "learned":
+        return list(family.choices())
+    gamma = 1.0 / split.X_train.shape[1]
+    return [{"gamma": gamma, "C": C} for C in family.grid["C"]]
+
+
 def tuned(family: Family, form: str, budget: int | None, split: Split) -> dict[str, Any]:
-    """The parameters with the least error on rows of the training part."""
-    best: tuple[float, dict[str, Any]] | None = None
-    for parameters in family.choices():
-        if form == "learned":
-            # the width is what is learned: it starts from 1 / columns, and is not tuned
-            parameters = {**parameters, "gamma": 1.0 / split.X_train.shape[1]}
-            if best is not None and parameters["C"] in seen:
-                continue
-        seen = {parameters.get("C")} if best is None else seen | {parameters.get("C")}
-        errors = [
-            family.figures(fit(family, form, budget, parameters, part), part)["error"]
-            for part in parts(split)
-        ]
-        if best is None or np.mean(errors) < best[0]:
-            best = float(np.mean(errors)), parameters
-    assert best is not None
-    return best[1]
+    """The parameters with the least error on rows of the training part, by three folds."""
+    tried = choices(family, form, split)
+    if len(tried) == 1:
+        return tried[0]
+    folds = parts(split)
+    errors = [
+        np.mean(
+            [
+                family.figures(fit(family, form, budget, parameters, part), part)["error"]
+                for part in folds
+            ]
+        )
+        for parameters in tried
+    ]
+    return tried[int(np.argmin(errors))]
 
 
 def parts(split: Split) -> list[Split]:
@@ -62,9 +68,7 @@ def parts(split: Split) -> list[Split]:
 def measure(name: str, dataset: str, form: str, budget: int | None) -> list[Record]:
     """A line for each split."""
     family = FAMILIES[name]
-    first = family.data[dataset](0)
-    choices = list(family.choices())
-    parameters = choices[0] if len(choices) == 1 else tuned(family, form, budget, first)
+    parameters = tuned(family, form, budget, family.data[dataset](0))
     lines = []
     for unit in range(family.n_units):
         split = family.data[dataset](unit)
@@ -101,7 +105,7 @@ def run(chosen: Mapping[str, list[str]] | None = None) -> None:
     """Measure what the csv does not have yet."""
     for name, family in FAMILIES.items():
         for dataset in family.data:
-            if chosen and (name not in chosen or chosen[name] and dataset not in chosen[name]):
+            if chosen and dataset not in (chosen.get(name, [""]) or family.data):
                 continue
             for form in forms_of(family):
                 for budget in (None,) if form == "full" else BUDGETS:
