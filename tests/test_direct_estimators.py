@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelet import compress, load
+from kernelet import BudgetSearchCV, compress, load
 from kernelet.export import javascript
 from kernelet.export.onnx import onnx_model
 from kernelet.kernels import Gaussian
@@ -199,6 +199,13 @@ class TestPaths:
         assert values[2] <= values[1]
         # three, even if they come from six, are better than two
         assert values[3] <= values[0]
+
+    @pytest.mark.parametrize("name", ["ridge", "ridge, 2 targets", "svr", "quantile"])
+    def test_a_search_goes_along_the_path(self, name):
+        make, target = CASES[name]
+        search = BudgetSearchCV(make(), budgets=(1, 6), cv=3).fit(X, target)
+        assert search.best_params_ == {"n_vectors": 6}
+        assert search.predict(X).shape == target.shape
 
     @each
     def test_a_loaded_model_goes_on_from_its_vectors(self, make, target, tmp_path):

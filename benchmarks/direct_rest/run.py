@@ -110,11 +110,10 @@ def run(chosen: Mapping[str, list[str]] | None = None) -> None:
             for form in forms_of(family):
                 for budget in (None,) if form == "full" else BUDGETS:
                     key = (dataset, f"{name}_{form}", "" if budget is None else str(budget), "0")
-                    if key in LEDGER.keys():
+                    present = LEDGER.keys()
+                    if key in present:
                         continue
                     lines = measure(name, dataset, form, budget)
                     LEDGER.append(lines)
-                    errors = [float(line["error"]) for line in lines]
-                    print(
-                        f"{name} {dataset} {form} {budget or ''}: {np.mean(errors):.2f}", flush=True
-                    )
+                    mean = np.mean([float(line["error"]) for line in lines])
+                    print(f"{name} {dataset} {form} {budget or ''}: {mean:.2f}", flush=True)

@@ -14,7 +14,8 @@ def show() -> None:
     """Print a line for each data set and budget."""
     records = LEDGER.read()
     print(
-        "family     data       vectors     full  nystroem    direct   learned   objectives  direct vs"
+        f"{'family':10} {'data':10} vectors {'full':>8} {'nystroem':>9} {'direct':>9}"
+        f" {'learned':>9}   objective   direct method"
     )
     for name, family in FAMILIES.items():
         for dataset in family.data:
