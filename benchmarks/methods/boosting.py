@@ -22,6 +22,8 @@ def fit(X: np.ndarray, y: np.ndarray, parameters: Parameters, seed: int) -> Any:
         max_iter=max(1, int(nodes_per_output / (2 * n_leaves - 1))),
         max_leaf_nodes=n_leaves,
         min_samples_leaf=5,
+        # without it steps on classes that are nearly separated grow until the error does
+        l2_regularization=1.0,
         early_stopping=False,
         random_state=seed,
         **settings,
