@@ -1,12 +1,14 @@
 """Figures and tables of the site, read from the committed csv files while it is built.
 
 ``{figure}`frontier_usps.csv error method=sparse_svc budget=20` `` is the mean over the lines that
-fit; ``{paper-table}`` shows a published table beside ours. Neither can be out of date, and one that
-has no line to stand on breaks the build.
+fit, and a link to the csv, which is part of the site; ``{paper-table}`` shows a published table
+beside ours. Neither can be out of date, and one that has no line to stand on breaks the build.
 """
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,15 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.osutil import relative_uri
 
-from benchmarks.results import table_ledger
+from benchmarks.results import FOLDER, table_ledger
 from benchmarks.results_quoted import values_of
 from benchmarks.runner_tables import Table, read_table
 from benchmarks.show import HEADINGS, OUTSIDE, compare
 from benchmarks.show_summaries import summarise
+
+PLACE = "results"  # of the csv files in the site
 
 
 class FigureRole(SphinxRole):
@@ -27,22 +32,28 @@ class FigureRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         try:
-            text = figure(self.text)
+            text, file, origin = figure(self.text)
         except ValueError as error:
             message = self.inliner.reporter.error(str(error), line=self.lineno)
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
-        return [nodes.inline(self.rawtext, text, classes=["figure-of-ours"])], []
+        page = self.env.app.builder.get_target_uri(self.env.docname)
+        uri = relative_uri(page, f"{PLACE}/{file}")
+        link = nodes.reference(self.rawtext, text, refuri=uri, reftitle=origin, internal=True)
+        link["classes"].append("figure-of-ours")
+        return [link], []
 
 
-def figure(text: str) -> str:
-    """The mean of a figure over the lines of a csv that fit."""
+def figure(text: str) -> tuple[str, str, str]:
+    """The mean of a figure over the lines of a csv that fit, the csv, and words for both."""
     words = text.split()
     decimals = int(words.pop(0)[1:]) if words[0].startswith(".") else 1
     file, name, *filters = words
     values = values_of(file, name, filters)
     if not values:
         raise ValueError(f"no line of benchmarks/results/{file} has {name} for {filters}")
-    return f"{np.mean(values):.{decimals}f}"
+    lines = "1 line" if len(values) == 1 else f"mean of {len(values)} lines"
+    origin = f"{name}, {lines} of {file}: {' '.join(filters)}"
+    return f"{np.mean(values):.{decimals}f}", file, origin
 
 
 class PaperTable(SphinxDirective):
@@ -102,7 +113,17 @@ def _row(cells: list[str]) -> nodes.row:
     return row
 
 
+def copy_results(app: Sphinx, exception: Exception | None) -> None:
+    """Make the csv files part of the site."""
+    if exception is None and app.builder.format == "html":
+        target = Path(app.outdir) / PLACE
+        target.mkdir(exist_ok=True)
+        for path in FOLDER.glob("*.csv"):
+            shutil.copy(path, target)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("figure", FigureRole(), override=True)
     app.add_directive("paper-table", PaperTable)
+    app.connect("build-finished", copy_results)
     return {"parallel_read_safe": True}
