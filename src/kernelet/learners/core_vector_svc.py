@@ -91,7 +91,7 @@ class CoreVectorSVC(KernelClassifier):
         The compact predictor.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The core vectors of all binary machines, rows of the training data.
     n_vectors_ : int
         How many there are.

@@ -104,14 +104,14 @@ class MaxMarginDiscriminantAnalysis(
         Computes the features, over the core vectors of all of them.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    feature_classes_ : ndarray of shape (n_components_,)
+    feature_classes_ : ndarray of shape (n_components,)
         Index of the class that each feature separates from the rest.
     n_components_ : int
         How many features there are: first one for each class, then the next one for each.
-    n_core_vectors_ : ndarray of shape (n_components_,)
+    n_core_vectors_ : ndarray of shape (n_components,)
         Core vectors of each feature. Its kernel values with those of earlier features of its class
         are theirs already.
-    radii_ : ndarray of shape (n_components_,)
+    radii_ : ndarray of shape (n_components,)
         Radii of the balls around the core sets; of the smallest balls with the exact solver.
     reach_ : float
         Distance of the furthest row over the radius, the largest of all features: at most 1 + eps.
@@ -245,7 +245,7 @@ class MaxMarginDiscriminantAnalysis(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)

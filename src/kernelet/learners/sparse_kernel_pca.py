@@ -105,13 +105,13 @@ class SparseKernelPCA(
     ----------
     machine_ : KernelMachine
         Computes the components.
-    vectors_ : ndarray of shape (n_vectors_, n_features)
+    vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
         How many there are.
     n_components_ : int
         How many components there are.
-    explained_variance_ : ndarray of shape (n_components_,)
+    explained_variance_ : ndarray of shape (n_components,)
         Variance of each component over the training rows: scikit-learn's ``eigenvalues_`` divided
         by the number of rows.
     inverse_machine_ : KernelMachine or None
@@ -234,7 +234,7 @@ class SparseKernelPCA(
 
     @property
     def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors_, n_features)."""
+        """The expansion vectors, of shape (n_vectors, n_features)."""
         vectors: FloatArray = self.machine_.vectors
         return vectors
 
@@ -269,7 +269,7 @@ class SparseKernelPCA(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
@@ -282,7 +282,7 @@ class SparseKernelPCA(
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components_)
+        X : array-like of shape (n_samples, n_components)
 
         Returns
         -------

@@ -52,9 +52,9 @@ def canonical_rows(
     ----------
     X : array-like or sparse matrix of shape (n, d)
         Sparse input is taken as CSR and never made dense.
-    y : array-like of shape (n,), optional
+    y : array-like of shape (n,), default=None
         Numbers: encoded labels or targets.
-    sample_weight : float or array-like of shape (n,), optional
+    sample_weight : float or array-like of shape (n,), default=None
         Weights >= 0, all 1 when not given.
 
     Returns

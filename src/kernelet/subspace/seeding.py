@@ -41,7 +41,7 @@ def seed_vectors(
     X : array-like or sparse matrix of shape (n, d)
     n_vectors : int or None
         How many; None only with an array as `method`.
-    method : {"kmeans", "random", "greedy", "sgma"} or array-like of shape (n_vectors, d)
+    method : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         - "kmeans": the centres of scikit-learn's k-means from a k-means++ start, on a random sample
           of max(20000, 256 n_vectors) distinct rows when there are more. One thread, because the
           order in which threads add up changes the last digits.
@@ -49,11 +49,11 @@ def seed_vectors(
         - "greedy": the pivots of the Cholesky decomposition of the Gram matrix.
         - "sgma": sparse greedy matrix approximation; of 59 random rows the one that lowers the
           approximation error most, at each step.
-        - an array: these vectors, checked.
-    kernel : Kernel, optional
+        - an array of shape (n_vectors, d): these vectors, checked.
+    kernel : Kernel, default=None
         Needed by "greedy" and "sgma".
-    random_state : int, RandomState or None
-    sample_weight : float or array-like of shape (n,), optional
+    random_state : int, RandomState or None, default=None
+    sample_weight : float or array-like of shape (n,), default=None
 
     Returns
     -------
