@@ -16,7 +16,14 @@ from test_estimators import entries, sections
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))
 MADE = ("docs/_build/", "docs/gallery/", "docs/start/", "docs/reference/made/")
 PAGES = [page for page in PAGES if not page.startswith(MADE)]
-HOWTOS = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
+# Pages about exports need compilers, runtimes or browsers: test_howto_c.py, test_howto_export.py.
+EXPORTS = {f"docs/howto/{name}.md" for name in ("browser", "c", "json", "microcontroller", "onnx")}
+HOWTOS = [
+    page
+    for page in PAGES
+    if page not in EXPORTS and any(block.language == "python" for block in blocks(page))
+]
+THEIRS = {"CalibratedClassifierCV", "KernelRidge", "LinearSVC", "NuSVC", "NuSVR", "SVC", "SVR"}
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 SUBPACKAGES = ("datasets", "export", "kernels", "machine", "persistence", "solvers", "subspace")
 ROLE = re.compile(r"\{figure\}`(?:\.\d )?(?P<file>\S+) (?P<figure>\w+)(?P<filters>[^`]*)`")
@@ -117,12 +124,10 @@ def test_links_between_pages(page):
 
 
 def test_classes_named_on_the_pages_exist():
-    names = {name.rpartition(".")[2] for name in PUBLIC}
+    known = {name.rpartition(".")[2] for name in PUBLIC} | THEIRS
     for page in PAGES:
-        for name in re.findall(
-            r"`(?:kernelet\.)?([A-Z]\w+(?:SVC|SVR|Ridge|CV|Display))`", read(page)
-        ):
-            assert name in names, f"{page}: {name}"
+        named = re.findall(r"`(?:kernelet\.)?([A-Z]\w+(?:SVC|SVR|Ridge|CV|Display))`", read(page))
+        assert set(named) <= known, page
 
 
 def test_the_gallery_is_a_gallery():
