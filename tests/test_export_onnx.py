@@ -21,7 +21,7 @@ import kernelet
 from export_bounds import KERNELS, bound, expected, far_from_ties
 from export_models import MODELS, answers, fitted, rows_for
 from kernelet import KernelFisherDiscriminant, KernelMachine, SparseSVC, calibrate, compress
-from kernelet.datasets import make_banana
+from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import onnx, register_skl2onnx
 from kernelet.export.onnx import onnx_model
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
@@ -212,6 +212,32 @@ def test_any_number_of_rows(shared, digits, n_rows):
         assert_array_equal(found["label"], shared.predict(X))
         assert_allclose(found["scores"], shared.decision_function(X), atol=1e-9)
     assert found["scores"].shape == (n_rows, 10)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["digits", "banana", "checkerboard"])
+def test_data_sets(name, dtype, shared, digits):
+    """Scores within the bound, and the same label wherever the margin is above it."""
+    if name == "digits":
+        model, X = shared, digits[2][:200]
+    else:
+        X, y = (
+            make_banana(300, random_state=0)
+            if name == "banana"
+            else make_checkerboard(300, random_state=0)
+        )
+        model = SparseSVC(8, C=10.0, max_iter=20, tol=0.1, random_state=0).fit(X, y)
+    X = X.astype(dtype).astype(np.float64)
+    found = run(onnx_model(model, dtype), X, dtype)
+    scores = model.decision_function(X)
+    limit = limit_of(model.machine_, X, dtype)
+    assert (
+        np.abs(found["scores"].reshape(limit.shape) - scores.reshape(limit.shape)) <= limit
+    ).all()
+    sure = far_from_ties(scores, 2 * limit.max(axis=1))
+    assert sure.mean() > 0.95
+    assert_array_equal(found["label"][sure], model.predict(X)[sure])
 
 
 @pytest.mark.parametrize("shape", ["ovr", "ovo"])
