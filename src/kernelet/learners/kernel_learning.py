@@ -2,8 +2,9 @@
 
 W(Z) falls with the width as well, and its derivative costs no more than that in the vectors; but
 at another width W measures another norm, so it alone would over-fit. A share of the rows is held
-out: the search goes down in vectors and width together, and the width is taken at which the loss of
-these rows is least; where that is no less than with the width given, the latter stays.
+out: the search goes down in vectors and width together, the width is taken at which the loss of
+these rows is least, and halved or doubled as long as that helps them; where no width is better for
+them than the one given, that one stays.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _FEWEST = 5
 # How far gamma may go, and the steps without a better guard after which the search ends.
 _FARTHEST = 1e4
 _PATIENCE = 15
+# Steps over the vectors when gamma is halved or doubled: they start near their end.
+_SHORT = 30
 # The guard has to fall by this share: less is noise.
 _WORTH = 1e-3
 
@@ -109,6 +112,7 @@ def learn_width(
     try:
         if not interrupted:
             search.run(max_iter)
+            interrupted = search.refine(tol, seed)
     except KeyboardInterrupt:
         interrupted = True
     gain = 1.0 - search.least / search.first if search.first > 0.0 else 0.0
@@ -138,6 +142,7 @@ class _Search:
         self.best = kernel
         self.first = self.least = guard(at.machine)
         self.at = at
+        self.vectors = at.vectors
         self.unit = abs(at.value) or 1.0
         self.scale = float(np.sqrt(np.mean(np.var(at.vectors, axis=0)))) or 1.0
         self.waited = 0
@@ -157,6 +162,28 @@ class _Search:
             options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
         )
 
+    def refine(self, tol: float, seed: int) -> bool:
+        """Halve or double gamma while the guard falls; returns whether Ctrl-C came."""
+        for factor in (0.5, 2.0):
+            while True:
+                kernel = with_gamma(self.best, factor * self.best.gamma)
+                end = learn_direct(
+                    self.objective.X,
+                    kernel,
+                    self.objective.inner,
+                    self.vectors,
+                    max_iter=_SHORT,
+                    tol=tol,
+                    random_state=seed,
+                )
+                value = self.guard(end.best.machine)
+                if end.interrupted or not value < (1.0 - _WORTH) * self.least:
+                    break
+                self.least, self.best, self.vectors = value, kernel, end.best.vectors
+            if end.interrupted:
+                return True
+        return False
+
     def _kernel(self, log_ratio: float) -> RadialKernel:
         return with_gamma(self.start, self.start.gamma * float(np.exp(log_ratio)))
 
@@ -175,7 +202,7 @@ class _Search:
         if value < self.least:
             self.waited, self.least = 0, value
             assert isinstance(self.last.kernel, RadialKernel)
-            self.best = self.last.kernel
+            self.best, self.vectors = self.last.kernel, self.last.vectors
         if self.waited >= _PATIENCE:
             raise StopIteration
 
