@@ -2,9 +2,9 @@
 
 W(Z) falls with the width as well, and its derivative costs no more than that in the vectors; but
 at another width W measures another norm, so it alone would over-fit. A share of the rows is held
-out: the search goes down in vectors and width together, the width is taken at which the loss of
-these rows is least, and halved or doubled as long as that helps them; where no width is better for
-them than the one given, that one stays.
+out. First gamma is divided or multiplied by three as long as that lowers the loss of these rows;
+then the search goes down in vectors and width together, and the width is taken at which their loss
+is least. Where no width is better for them than the one given, that one stays.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _FEWEST = 5
 # How far gamma may go, and the steps without a better guard after which the search ends.
 _FARTHEST = 1e4
 _PATIENCE = 15
-# Steps over the vectors when gamma is halved or doubled: they start near their end.
+# Steps over the vectors after gamma has changed by this factor: they start near their end.
 _SHORT = 30
+_FACTOR = 3.0
 # The guard has to fall by this share: less is noise.
 _WORTH = 1e-3
 
@@ -111,8 +112,9 @@ def learn_width(
     interrupted = given.interrupted
     try:
         if not interrupted:
+            interrupted = search.approach(tol, seed)
+        if not interrupted:
             search.run(max_iter)
-            interrupted = search.refine(tol, seed)
     except KeyboardInterrupt:
         interrupted = True
     gain = 1.0 - search.least / search.first if search.first > 0.0 else 0.0
@@ -142,13 +144,13 @@ class _Search:
         self.best = kernel
         self.first = self.least = guard(at.machine)
         self.at = at
-        self.vectors = at.vectors
-        self.unit = abs(at.value) or 1.0
         self.scale = float(np.sqrt(np.mean(np.var(at.vectors, axis=0)))) or 1.0
         self.waited = 0
 
     def run(self, max_iter: int) -> None:
-        """Go down until the guard has not fallen for a while."""
+        """Go down in both until the guard has not fallen for a while."""
+        self.start = self.best
+        self.unit = abs(self.at.value) or 1.0
         span = float(np.log(_FARTHEST))
         z = np.append(self.at.vectors.ravel() / self.scale, 0.0)
         bounds = [(None, None)] * (z.size - 1) + [(-span, span)]
@@ -162,16 +164,16 @@ class _Search:
             options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
         )
 
-    def refine(self, tol: float, seed: int) -> bool:
-        """Halve or double gamma while the guard falls; returns whether Ctrl-C came."""
-        for factor in (0.5, 2.0):
+    def approach(self, tol: float, seed: int) -> bool:
+        """Change gamma by a factor while the guard falls; returns whether Ctrl-C came."""
+        for factor in (1.0 / _FACTOR, _FACTOR):
             while True:
                 kernel = with_gamma(self.best, factor * self.best.gamma)
                 end = learn_direct(
                     self.objective.X,
                     kernel,
                     self.objective.inner,
-                    self.vectors,
+                    self.at.vectors,
                     max_iter=_SHORT,
                     tol=tol,
                     random_state=seed,
@@ -179,7 +181,7 @@ class _Search:
                 value = self.guard(end.best.machine)
                 if end.interrupted or not value < (1.0 - _WORTH) * self.least:
                     break
-                self.least, self.best, self.vectors = value, kernel, end.best.vectors
+                self.least, self.best, self.at = value, kernel, end.best
             if end.interrupted:
                 return True
         return False
@@ -202,7 +204,7 @@ class _Search:
         if value < self.least:
             self.waited, self.least = 0, value
             assert isinstance(self.last.kernel, RadialKernel)
-            self.best, self.vectors = self.last.kernel, self.last.vectors
+            self.best = self.last.kernel
         if self.waited >= _PATIENCE:
             raise StopIteration
 
