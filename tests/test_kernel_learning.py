@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelet import load
 from kernelet.datasets import make_banana
-from kernelet.kernels import Exponential, Gaussian, Matern32, Matern52, RationalQuadratic
+from kernelet.kernels import Exponential, Gaussian, Matern32, Matern52, RationalQuadratic, width
 from kernelet.kernels.width import gamma_gradient, with_gamma
 from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
 from kernelet.learners.interval_problems import IntervalProblem
@@ -49,12 +49,14 @@ def differences(function, step=1e-5):
 
 class TestDerivatives:
     @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-    def test_of_kernel_values(self, kernel):
+    def test_of_kernel_values(self, kernel, monkeypatch):
         W = RNG.normal(size=(60, 5))
         rows = np.vstack([X[:-1], Z[:1]])  # a pair that coincides
         expected = differences(
             lambda t: np.vdot(W, with_gamma(kernel, kernel.gamma * np.exp(t))(rows, Z))
         )
+        assert_allclose(gamma_gradient(kernel, rows, Z, W), expected, rtol=1e-8)
+        monkeypatch.setattr(width, "_BLOCK", 7)
         assert_allclose(gamma_gradient(kernel, rows, Z, W), expected, rtol=1e-8)
         csr = sparse.csr_array(rows)
         assert_allclose(gamma_gradient(kernel, csr, Z, W), expected, rtol=1e-8)

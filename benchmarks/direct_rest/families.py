@@ -100,7 +100,11 @@ def fit(family: Family, form: str, budget: int | None, parameters: Parameters, s
 def nystroem(family: Family, budget: int, parameters: Parameters, split: Split) -> Machine:
     """The exact solution over k-means centres, which is where the direct method starts."""
     X, kernel = split.X_train, Gaussian(parameters["gamma"])
-    centres = seed_vectors(X, budget, "kmeans", random_state=0)
+    # the seed that an estimator with random_state=0 draws for its first search
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=(1, 1))[0, 0]
+    centres = seed_vectors(
+        X, budget, "kmeans", random_state=int(seed), sample_weight=np.ones(len(X))
+    )
     objective = MarginalObjective(X, kernel, family.problem(split, parameters, budget))
     machine = objective.without_gradient(centres).machine
     back = None

@@ -12,6 +12,9 @@ from kernelet.kernels.base import Kernel
 from kernelet.kernels.blocks import Workspace
 from kernelet.kernels.radial import RadialKernel
 
+# Rows at a time: no copy of all of them is made.
+_BLOCK = 2048
+
 
 def require_width(kernel: Kernel, who: str) -> RadialKernel:
     """Refuse a kernel that has no width to learn, naming both sides."""
@@ -43,10 +46,14 @@ def gamma_gradient(kernel: RadialKernel, X: Rows, Z: FloatArray, W: FloatArray) 
     -0.2706705664732254
     """
     rows = check_rows(X)
-    t = np.empty((rows.shape[0], Z.shape[0]))
-    kernel.form(Z).fill(rows, t, Workspace())
-    values = t.copy()
-    slope = values if kernel.slope_is_value else np.empty_like(t)
-    kernel.profile_and_slope(values, slope)
-    slope *= t
-    return float(np.vdot(W, slope))
+    form, workspace, total = kernel.form(Z), Workspace(), 0.0
+    for start in range(0, rows.shape[0], _BLOCK):
+        block = rows[start : start + _BLOCK]
+        t = np.empty((block.shape[0], Z.shape[0]))
+        form.fill(block, t, workspace)
+        values = t.copy()
+        slope = values if kernel.slope_is_value else np.empty_like(t)
+        kernel.profile_and_slope(values, slope)
+        slope *= t
+        total += float(np.vdot(W[start : start + _BLOCK], slope))
+    return total
