@@ -9,15 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from kernelet.export.json import FORMAT, FORMAT_VERSION
+from kernelet.export.json_columns import with_columns
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
 from kernelet.learners.compressed import READINGS, Compressed
-from kernelet.learners.table_model import TableModel
 from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
-from kernelet.machine.columns import Category, ColumnEncoder, Number
 from kernelet.persistence import ModelFileError, Record, from_record
 from kernelet.persistence.errors import one_line
 from kernelet.persistence.machines import calibrated_machine
@@ -108,7 +105,7 @@ def model_of(document: object) -> Any:
             raise ModelFileError(f"columns in front of {reading} are not read; leave them out")
         calibration = _calibration(record)
         return machine if calibration is None else calibrated_machine(machine, calibration)
-    return _with_columns(record, _estimator(record, machine, reading))
+    return with_columns(record, _estimator(record, machine, reading))
 
 
 def _machine(record: Record) -> KernelMachine:
@@ -230,43 +227,3 @@ def _labels(record: Record) -> NDArray[Any]:
     mixed: NDArray[Any] = np.empty(len(values), dtype=object)
     mixed[:] = values
     return mixed
-
-
-def _with_columns(record: Record, estimator: Any) -> Any:
-    given = record.optional("columns", list)
-    if given is None:
-        return estimator
-    columns = [_column(Record("a column", checked(entry, dict, "a column"))) for entry in given]
-    bare = [c for c in columns if isinstance(c, Number) and np.isnan(c.fill)]
-    if len(bare) == len(columns):
-        return _pipeline(bare, estimator)
-    if bare:
-        raise ModelFileError("the fill of a column must be a number, or null in all columns")
-    return TableModel(ColumnEncoder(tuple(columns)), estimator, record.optional("target", str))
-
-
-def _column(told: Record) -> Number | Category:
-    name = told.value("name", str)
-    if told.value("kind", str) == "number":
-        shift, scale = told.value("shift", float), told.value("scale", float)
-        fill = told.optional("fill", float)
-        if not scale > 0:
-            raise ModelFileError(f"the scale of the column {name!r} must be positive")
-        return Number(name, shift, scale, np.nan if fill is None else fill)
-    if told.value("kind", str) != "category":
-        raise ModelFileError(f"the kind of the column {name!r} is not known")
-    categories = told.texts("categories")
-    if len(set(categories)) < len(categories):
-        raise ModelFileError(f"a category of the column {name!r} is there twice")
-    return Category(name, tuple(categories), told.value("has_missing", bool))
-
-
-def _pipeline(columns: list[Number], estimator: Any) -> Pipeline:
-    scaler = StandardScaler()
-    scaler.mean_ = np.array([column.shift for column in columns])
-    scaler.scale_ = np.array([column.scale for column in columns])
-    scaler.var_, scaler.n_samples_seen_ = scaler.scale_**2, 1
-    scaler.n_features_in_ = len(columns)
-    if len(columns) != estimator.n_features_in_:
-        raise ModelFileError("there must be a scale for each feature")
-    return make_pipeline(scaler, estimator)
