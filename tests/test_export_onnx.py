@@ -24,6 +24,7 @@ from kernelet import KernelFisherDiscriminant, KernelMachine, SparseSVC, calibra
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import onnx, register_skl2onnx
 from kernelet.export.onnx import onnx_model
+from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
 
@@ -74,6 +75,10 @@ def test_decision_values(kernel, dtype):
         X = RNG.normal(size=(50, 4))
         X[0] = machine.vectors[0]
         assert_same(machine, X, dtype)
+
+
+def test_every_kernel_is_there():
+    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
 
 
 @settings(max_examples=60, deadline=None)
