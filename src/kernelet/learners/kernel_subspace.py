@@ -8,15 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels import Kernel
 from kernelet.learners.options import choice, count
 from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
-from kernelet.learners.saving import SavableMixin, remember_training, saved
+from kernelet.learners.saving import SavableMixin, saved
 from kernelet.learners.training import FloatArray
-from kernelet.learners.weights import gamma_of_weighted_rows
+from kernelet.learners.unlabelled import unlabelled_set
 from kernelet.machine import KernelMachine
 from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
 
@@ -170,21 +169,16 @@ class KernelSubspace(
         -------
         self : object
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        remember_training(self, X.shape[0])
-        rows = canonical_rows(X, None, weights)
-        gamma = gamma_of_weighted_rows(self.gamma, rows.X, rows.costs)
-        kernel = resolve_kernel(self.kernel, rows.X, gamma, self.degree, self.coef0)
+        data = unlabelled_set(self, X, sample_weight)
         with reporting(self, verbose=0, max_steps=0):
             space = principal_space(
-                rows.X,
-                rows.costs,
-                kernel,
+                data.X,
+                data.weights,
+                data.kernel,
                 self.n_components,
                 self.n_landmarks,
                 self.landmarks,
-                check_random_state(self.random_state),
+                data.rng,
             )
         self.machine_ = projecting_machine(space)
         self.eigenvalues_ = space.eigenvalues
