@@ -131,7 +131,7 @@ def test_classes_named_on_the_pages_exist():
 
 
 def test_the_gallery_is_a_gallery():
-    assert len(EXAMPLES) >= 8
+    assert len(EXAMPLES) >= 14
     for path in EXAMPLES:
         title, rule = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).split("\n")[:2]
         assert len(title) <= len(rule) and set(rule) == {"="}, path.name
