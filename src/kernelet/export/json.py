@@ -70,8 +70,9 @@ def json_schema() -> dict[str, Any]:
 
     Examples
     --------
-    >>> sorted(json_schema()["properties"])[:4]
-    ['calibration', 'classes', 'coefficients', 'columns']
+    >>> schema = json_schema()
+    >>> schema["properties"]["dtype"]["enum"]
+    ['float32', 'float64']
     """
     text = importlib.resources.files("kernelet.export").joinpath("model.schema.json")
     schema: dict[str, Any] = standard_json.loads(text.read_text("utf-8"))

@@ -68,6 +68,20 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
         If its kernel is a Python function, or a number in it is not finite.
     OSError
         If the file cannot be written; an older one is then as it was.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import onnx
+    >>> import kernelet
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "machine.onnx")
+    ...     kernelet.export.onnx(machine, path)
+    ...     graph = onnx.load(path).graph
+    >>> [output.name for output in graph.output], len(graph.node)
+    (['variable'], 12)
     """
     write_atomically(path, onnx_model(model, dtype).SerializeToString())
 

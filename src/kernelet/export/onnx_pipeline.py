@@ -21,8 +21,17 @@ def register_skl2onnx() -> None:
 
     Examples
     --------
+    >>> from skl2onnx import to_onnx
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from kernelet import ReducedSVC
     >>> from kernelet.export import register_skl2onnx
-    >>> register_skl2onnx()  # doctest: +SKIP
+    >>> register_skl2onnx()
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pipeline = make_pipeline(PCA(2), ReducedSVC(5, random_state=0)).fit(X, y)
+    >>> [output.name for output in to_onnx(pipeline, X[:1]).graph.output]
+    ['label', 'scores']
     """
     try:
         from skl2onnx import update_registered_converter
