@@ -2,10 +2,10 @@
 An exported model at work
 =========================
 
-A machine of 24 vectors learns three spirals from 2000 points, and is written as C. Where a C compiler
-is at hand the file is compiled and colours the plane; elsewhere the same model is written as JSON and
-evaluated by the few lines of plain Python below, which know nothing of kernelet. Right: how far the
-program's scores are from those of the model in Python.
+A machine of 24 vectors learns three spirals from 2000 points, and is written as C. Where a C
+compiler is at hand the file is compiled and colours the plane; elsewhere the same model is
+written as JSON and evaluated by the few lines of plain Python below, which know nothing of
+kernelet. Right: how far the program's scores are from those of the model in Python.
 """
 
 import ctypes

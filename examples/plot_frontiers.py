@@ -2,10 +2,10 @@
 The frontier on three sets
 ==========================
 
-How many vectors does it take? Error against the budget for vectors that are learned (`SparseSVC`),
-for k-means centres (`ReducedSVC`), and for the reduced set of the SVM without its data (`compress`).
-The line is the SVM, with the number of its vectors at its end. The nearer a curve is to the lower
-left corner, the better.
+How many vectors does it take? Error against the budget for vectors that are learned
+(`SparseSVC`), for k-means centres (`ReducedSVC`), and for the reduced set of the SVM without its
+data (`compress`). The line is the SVM, with the number of its vectors at its end. The nearer a
+curve is to the lower left corner, the better.
 """
 
 import matplotlib.pyplot as plt
@@ -21,6 +21,7 @@ BUDGETS = (3, 5, 10, 20, 40)
 
 
 def split(X, y, size):
+    """Rows to train on, scaled, and rows to test on."""
     parts = train_test_split(X, y, train_size=size, random_state=0, stratify=y)
     scaler = StandardScaler().fit(parts[0])
     return scaler.transform(parts[0]), scaler.transform(parts[1]), parts[2], parts[3]

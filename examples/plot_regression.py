@@ -3,10 +3,10 @@ Curves from a few vectors
 =========================
 
 Left: kernel ridge regression with one vector for each of 300 rows, and with 8 learned ones
-(`SparseKernelRidge`); the ticks below are where the vectors are. Middle: three machines of 6 vectors
-for the quantiles 0.1, 0.5 and 0.9 (`SparseSVR` with ``loss="quantile"``) follow a spread that grows.
-Right: the relevance vector machine chooses its vectors (dots) itself, and gives error bars from the
-noise that it finds.
+(`SparseKernelRidge`); the ticks below are where the vectors are. Middle: three machines of 6
+vectors for the quantiles 0.1, 0.5 and 0.9 (`SparseSVR` with ``loss="quantile"``) follow a spread
+that grows. Right: the relevance vector machine chooses its vectors (dots) itself, and gives error
+bars from the noise that it finds.
 """
 
 import matplotlib.pyplot as plt
