@@ -403,6 +403,26 @@ def test_features_and_the_classifier_that_follows() -> None:
     assert followed["tree_size"] % 2 == 1 and followed["error"] < 40
 
 
+def test_margin_and_fisher_features() -> None:
+    split = waveform_split()
+    core = methods.get("mmda_core_set")
+    parameters = {"n_components": 6, "C": 1.0, "eps": 1e-3, "gamma": "mean_distance"}
+    bare = core.measure(split, parameters, seed=0)
+    # the mean of each feature's own core vectors, and their union
+    assert 10 < bare["kernel_evaluations"] < bare["n_vectors"] <= 240 and "error" not in bare
+    followed = core.measure(split, {**parameters, "classifier": "1nn"}, seed=0)
+    # one fit serves both, and is told with its own time
+    assert {**followed, **bare} == followed and followed["error"] < 40
+    other = core.measure(split, {**parameters, "n_components": 3}, seed=0)
+    assert other["n_vectors"] < bare["n_vectors"]
+    del parameters["eps"]
+    exact = methods.get("mmda_exact").measure(split, {**parameters, "classifier": "1nn"}, seed=0)
+    assert exact["kernel_evaluations"] > bare["kernel_evaluations"] and exact["error"] < 40
+    fisher = {"n_components": 2, "n_sample": 100, "classifier": "1nn"}
+    figures = methods.get("kfd_features").measure(split, fisher, seed=0)
+    assert figures["kernel_evaluations"] == 100 and figures["error"] < 40
+
+
 def test_description() -> None:
     figures = methods.get("description").measure(banana_split(), {}, seed=0)
     assert (figures["n_train"], figures["n_test"], figures["n_rows"]) == (120, 400, 520)

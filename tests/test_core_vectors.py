@@ -97,10 +97,12 @@ class TestClassifier:
 
     @pytest.mark.parametrize("ratio", [1.0, 1e2, 1e5])
     def test_unequal_weights(self, ratio):
-        weights = np.where(np.arange(120) % 3 == 0, 1.0, ratio)
+        weights = np.where(np.arange(120) % 3 == 0, 0.5, 0.5 * ratio)
         model = CoreVectorSVC(gamma=1.0, tol=1e-3).fit(X, y, weights)
         value, _, _ = margin_machine(Gaussian(1.0)(X, X), 2.0 * y - 1.0, weights)
         assert value * (1.0 - 1e-6) <= model.objective_ <= value * (1.0 + 2e-3)
+        # k(x, x) + 1 + 1 / C_i at its largest, less the squared norm of the centre
+        assert_allclose(model.radii_**2, [1.0 + 1.0 + 2.0 - 0.5 / value], rtol=1e-3)
 
     @pytest.mark.parametrize("absent", [0, 1, 2])
     def test_a_class_of_weight_zero_is_never_predicted(self, absent):
@@ -162,6 +164,12 @@ class TestFeatures:
         for code in range(3):
             mine = model.feature_classes_ == code
             assert_allclose(gram[np.ix_(mine, mine)], np.eye(4), atol=1e-8)
+
+    def test_many_directions_stay_orthogonal(self):
+        """Where coefficients cancel; orthogonalising once leaves 1e-5 here."""
+        machine = MaxMarginDiscriminantAnalysis(12, C=100.0, gamma=0.1).fit(X, y).machine_
+        gram = machine.coefficients.T @ machine.kernel(machine.vectors, machine.vectors)
+        assert_allclose(gram @ machine.coefficients, np.eye(12), atol=1e-8)
 
     def test_values_that_are_not_kept_are_computed(self, monkeypatch):
         kept = MaxMarginDiscriminantAnalysis(3, random_state=0).fit(MANY, LABELS)

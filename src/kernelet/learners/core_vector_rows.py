@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 # Numbers of a file that are read at once.
-_BLOCK = 4_000_000
+_BLOCK = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
