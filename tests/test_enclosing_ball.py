@@ -147,6 +147,23 @@ class TestSampling:
         distances = 3.0 + ball.squared_norm - 2.0 * margins
         assert np.mean(distances > (1.003 * ball.radius) ** 2) < 0.1
 
+    def test_few_rows_are_drawn_from_if_nothing_else_is_done(self):
+        ball = minimum_enclosing_ball(X, Gaussian(1.0), y, eps=3e-3, exact_sweep=False)
+        assert ball.core_size > 20
+        with pytest.raises(ValueError, match="set exact_sweep=True"):
+            minimum_enclosing_ball(X, Gaussian(1.0), y, sample_size=None, exact_sweep=False)
+
+    def test_most_rows_may_have_no_weight(self):
+        weights = np.zeros(3000)
+        weights[[5, 7, 1000, 2500]] = 1.0
+        codes = (self.labels > 0).astype(np.intp)
+        codes[[5, 7]] = [0, 1]
+        table = TableRows.of_arrays(self.rows, codes, weights)
+        ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
+        ball_growth.enclose([ball], table, np.random.RandomState(0))
+        assert set(ball.core.index) <= {5, 7, 1000, 2500}
+        assert ball.reach <= 1.003
+
     def test_seeds_repeat_and_differ(self):
         def core(seed, **options):
             ball = minimum_enclosing_ball(

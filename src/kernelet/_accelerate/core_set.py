@@ -67,7 +67,7 @@ def _solve(L, v, n_free, z):
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
-def settle(K, size, L, v, free, n_free, a, tol):
+def settle(K, size, L, v, free, count, a, tol):
     """Minimise 1/2 a'Ka - sum a over a >= 0, from the minimum over some of the points.
 
     Parameters
@@ -80,19 +80,15 @@ def settle(K, size, L, v, free, n_free, a, tol):
         Factor of the free points' Gram matrix, and the solution of L v = 1.
     free : ndarray of int
         The free points, in the order of the factor.
-    n_free : int
-        How many there are.
+    count : ndarray of shape (1,)
+        How many there are, changed in place: whatever interrupts the caller, it fits the factor.
     a : ndarray of shape (capacity,)
         Multipliers, changed in place; 0 for points that are not free.
     tol : float
         Points whose margin (Ka)_i is below 1 by more than this join.
-
-    Returns
-    -------
-    int
-        How many points are free.
     """
     z = np.empty(size)
+    n_free = count[0]
     for _ in range(10 * size + 100):
         worst, joins = 1.0 - tol, -1
         for j in range(size):
@@ -130,4 +126,4 @@ def settle(K, size, L, v, free, n_free, a, tol):
             n_free -= 1
         if stuck:
             break
-    return n_free
+    count[0] = n_free

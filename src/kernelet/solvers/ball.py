@@ -175,6 +175,8 @@ class Ball:
         """Add the furthest of a few random rows, until none of them is outside."""
         while self.core.size < limit:
             block = rows.draw(rng, size)
+            if not block.codes.size:
+                continue
             K = np.asarray(self.kernel(block.X, self.core.vectors), dtype=np.float64)
             g = self.projections(block)
             distances = self.squared_distances(self.margins(block, K @ self.core.weights, g))

@@ -42,6 +42,8 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
     pools: list[Block | None] = [None] * len(balls)
     keys, n_outside = [np.empty(0) for _ in balls], np.zeros(len(balls), dtype=int)
     for block in rows.blocks():
+        if not block.codes.size:
+            continue
         # float32 rows that stay on disk are not worth the time of doubles
         dtype = np.float64 if rows.is_in_memory or block.X.dtype != np.float32 else np.float32
         if dtype not in machines:
@@ -106,7 +108,7 @@ def enclose(
         Relative duality gap of the L2-SVM to reach as well; eps is halved until it is.
     sample_size : int or None, default=59
         Of 59 random rows the furthest is among the furthest 5 %, with 95 % confidence. None draws
-        none, and neither do 1000 rows or fewer.
+        none; nor are 1000 rows or fewer drawn from, if all are looked at.
     exact_sweep : bool, default=True
         Whether all rows are looked at in the end. If not, the guarantee is probable only.
     max_iter : int, default=5000
@@ -119,6 +121,9 @@ def enclose(
     bool
         Whether Ctrl-C ended it. Balls that had no time yet are then made of a few random rows.
     """
+    if not (sample_size or exact_sweep):
+        raise ValueError("with sample_size=None all rows must be looked at: set exact_sweep=True.")
+    draws = sample_size is not None and (rows.shape[0] > FEW_ROWS or not exact_sweep)
     active = list(balls)
     fresh = set(map(id, active))
     try:
@@ -126,8 +131,8 @@ def enclose(
             ball.start(rows)
         while active:
             for ball in active:
-                if id(ball) in fresh and sample_size and rows.shape[0] > FEW_ROWS:
-                    ball.sample(rows, rng, sample_size, max_iter)
+                if id(ball) in fresh and draws:
+                    ball.sample(rows, rng, sample_size or 0, max_iter)
             fresh.clear()
             looks = look_at_all(active, rows) if exact_sweep else None
             still = []

@@ -96,7 +96,7 @@ class CoreSet:
     """
 
     def __init__(self, n_features: int, n_directions: int = 0, bias: float = 1.0) -> None:
-        self.size, self.bias, self._n_free = 0, bias, 0
+        self.size, self.bias, self._n_free = 0, bias, np.zeros(1, dtype=np.intp)
         self._vectors = np.empty((0, n_features))
         self._projections = np.empty((0, n_directions))
         self._signs, self._ridges, self._a = np.empty(0), np.empty(0), np.empty(0)
@@ -204,11 +204,11 @@ class CoreSet:
         loop, n = accelerated("core_set"), self.size
         if loop is None:
             K, a = self._gram[:n, :n], self._a[:n]
-            free = settle(K, self._free[: self._n_free], a, _TOLERANCE)
-            self._free[: free.size], self._n_free = free, free.size
+            free = settle(K, self._free[: self._n_free[0]], a, _TOLERANCE)
+            self._free[: free.size], self._n_free[0] = free, free.size
             return
         try:
-            self._n_free = loop.settle(
+            loop.settle(
                 self._gram,
                 n,
                 self._factor,
