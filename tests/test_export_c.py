@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
@@ -16,7 +16,7 @@ from kernelet import KernelFisherDiscriminant, KernelMachine, SparseSVC, calibra
 from kernelet.datasets import make_banana
 from kernelet.export import c
 from kernelet.export.c import DTYPES, c_source
-from kernelet.export.c_source import comment, identifier, quoted
+from kernelet.export.c_source import REALS, comment, identifier, integers, quoted, texts
 from kernelet.export.rounding import rounding_units
 from kernelet.kernels import (
     CallableKernel,
@@ -105,8 +105,12 @@ def assert_close(found, machine, X, dtype):
 def test_random_machines(dtype, tmp_path):
     """One compilation for all machines of an example."""
 
+    # nothing is shrunk: each attempt would be a compilation
     @settings(
-        max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=5,
+        deadline=None,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     @given(st.lists(machines(dtype), min_size=4, max_size=10))
     def run(drawn):
@@ -319,6 +323,13 @@ def test_names():
     assert identifier("ü") == "machine"
     assert quoted('a"\\?ü') == '"a\\042\\134\\077\\303\\274"'
     assert comment("a */ b\n??/ \\") == "a * / b ? ?/ "
+
+
+def test_bytes_of_tables():
+    """Pointers and texts as a 32-bit processor has them; equal texts are stored once."""
+    assert texts("t", ["ab", "abc", "abcd", "ü", "ab"]).nbytes == 5 * 4 + 4 + 4 + 8 + 4
+    assert REALS["float64"].table("t", np.zeros((3, 2))).nbytes == 48
+    assert integers("uint16_t", "t", [1, 2, 3]).nbytes == 6
 
 
 def test_errors(tmp_path, shared):
