@@ -30,6 +30,8 @@ extensions = [
     "evidence",
     "commands",
     "elsewhere",
+    "layers",
+    "names",
 ]
 exclude_patterns = [
     "_build",
@@ -45,6 +47,7 @@ suppress_warnings = [
     "config.cache",
 ]
 nitpicky = True
+default_role = "py:obj"
 # Types of the standard library and of scikit-learn in signatures: this site has no network to
 # look them up in.
 nitpick_ignore_regex = [("py:.*", r"(?!kernelet\.).*")]
@@ -55,8 +58,12 @@ html_css_files = ["site.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = "kernelet"
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+# Pages that stand alone have no neighbours to list beside them.
+html_sidebars = {"index": [], "choosing": [], "evidence": [], "start/*": [], "search": []}
 html_theme_options = {
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 8,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],

@@ -26,8 +26,11 @@ PAGES = {
 def point_to_pages(app: Sphinx, doctree: nodes.document) -> None:
     """Links to files that are pages here."""
     for node in doctree.findall(pending_xref):
-        if node["reftype"] == "myst" and node["reftarget"] in PAGES:
-            page = PAGES[node["reftarget"]]
+        target = node["reftarget"]
+        page = PAGES.get(target)
+        if target.startswith("docs/") and target.endswith(".md"):
+            page = target.removeprefix("docs/").removesuffix(".md")
+        if node["reftype"] == "myst" and page is not None:
             node.attributes |= {"refdomain": "doc", "reftarget": page, "reftargetid": None}
 
 

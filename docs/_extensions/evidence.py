@@ -21,7 +21,7 @@ from sphinx.util.osutil import relative_uri
 from benchmarks.results import FOLDER, table_ledger
 from benchmarks.results_quoted import values_of
 from benchmarks.runner_tables import Table, read_table
-from benchmarks.show import HEADINGS, OUTSIDE, compare
+from benchmarks.show import HEADINGS, OUTSIDE, Comparison, compare
 from benchmarks.show_summaries import summarise
 
 PLACE = "results"  # of the csv files in the site
@@ -57,52 +57,113 @@ def figure(text: str) -> tuple[str, str, str]:
 
 
 class PaperTable(SphinxDirective):
-    """A published table, ours beside it."""
+    """A published table, ours beside it.
+
+    Line by line, or with ``:wide:`` a column for each method; ``:rows:`` then names parameters that
+    tell lines apart, beside the data set.
+    """
 
     required_arguments = 1
     option_spec = {  # noqa: RUF012
         "datasets": directives.unchanged,
         "methods": directives.unchanged,
         "figures": directives.unchanged,
+        "wide": directives.flag,
+        "rows": directives.unchanged,
     }
 
     def run(self) -> list[nodes.Node]:
         table = read_table(self.arguments[0])
-        kept = {
-            key: self.options[f"{key}s"].split() if f"{key}s" in self.options else None
-            for key in ("dataset", "method", "figure")
-        }
+        self.env.note_dependency(str(FOLDER / f"{table.name.replace('-', '_')}.csv"))
         comparisons = compare(table, table_ledger(table.name))
-        lines = [
-            comparison.cells()
-            for comparison in (*comparisons, *summarise(table, comparisons))
-            if comparison.values
-            and (kept["dataset"] is None or comparison.row.dataset in kept["dataset"])
-            and (kept["method"] is None or comparison.row.method in kept["method"])
-            and (kept["figure"] is None or comparison.figure in kept["figure"])
-        ]
-        if not lines:
+        kept = [c for c in (*comparisons, *summarise(table, comparisons)) if self._is_asked_for(c)]
+        if not kept:
             raise self.error(f"no line of {table.name} is measured and fits")
-        return [rendered(table, lines)]
+        if "wide" in self.options:
+            single = [comparison for comparison in kept if comparison in comparisons]
+            return [wide(table, single, self.options.get("rows", "").split())]
+        return [long(table, [comparison.cells() for comparison in kept])]
+
+    def _is_asked_for(self, comparison: Comparison) -> bool:
+        row = comparison.row
+        own = {"datasets": row.dataset, "methods": row.method, "figures": comparison.figure}
+        return bool(comparison.values) and all(
+            value in self.options[key].split() for key, value in own.items() if key in self.options
+        )
 
 
-def rendered(table: Table, lines: list[list[str]]) -> nodes.Node:
-    """The lines as a table with a caption."""
+def long(table: Table, lines: list[list[str]]) -> nodes.Node:
+    """A line for each figure."""
     # a column that says nothing is left out
     columns = [j for j in range(len(HEADINGS)) if any(line[j] for line in lines)]
-    caption = f"{table.title} ({table.paper}); python -m benchmarks show {table.name}"
-    node = nodes.table("", nodes.title("", caption), classes=["paper-table"])
-    group = nodes.tgroup("", cols=len(columns))
-    node += group
-    group += [nodes.colspec("", colwidth=1) for _ in columns]
-    group += nodes.thead("", _row([HEADINGS[j] for j in columns]))
-    body = nodes.tbody("")
+    rows = []
     for line in lines:
         row = _row([line[j] for j in columns])
         if OUTSIDE in line[-1]:
             row["classes"].append("outside")
-        body += row
-    group += body
+        rows.append(row)
+    return _table(table, [HEADINGS[j] for j in columns], rows)
+
+
+def wide(table: Table, comparisons: list[Comparison], keys: list[str]) -> nodes.Node:
+    """A line for each data set, a column for each method: ours, and the paper's in brackets."""
+    several = len({comparison.figure for comparison in comparisons}) > 1
+    methods = list(dict.fromkeys(comparison.row.method for comparison in comparisons))
+    labels = list(dict.fromkeys(_label(comparison, keys, several) for comparison in comparisons))
+    # a method without the parameters, such as the full SVM, stands beside all lines of its data set
+    full = [label for label in labels if "" not in label]
+    cells: dict[tuple[tuple[str, ...], str], Comparison] = {}
+    for comparison in comparisons:
+        own = _label(comparison, keys, several)
+        fitting = [
+            label
+            for label in full
+            if all(mine in ("", other) for mine, other in zip(own, label, strict=True))
+        ]
+        for label in fitting:
+            cells.setdefault((label, comparison.row.method), comparison)
+    headings = ["data set", *(["figure"] if several else []), *keys, *methods]
+    rows = []
+    for label in full:
+        row = _row(list(label))
+        for method in methods:
+            entry = nodes.entry("", nodes.paragraph("", _cell(cells.get((label, method)))))
+            if (label, method) in cells and cells[label, method].outside:
+                entry["classes"].append("outside")
+            row += entry
+        rows.append(row)
+    return _table(table, headings, rows)
+
+
+def _label(comparison: Comparison, keys: list[str], several: bool) -> tuple[str, ...]:
+    parameters = comparison.row.parameters
+    values = [
+        f"{parameters[key]:g}" if _is_number(parameters.get(key)) else str(parameters.get(key, ""))
+        for key in keys
+    ]
+    return (comparison.row.dataset, *([comparison.figure] if several else []), *values)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _cell(comparison: Comparison | None) -> str:
+    if comparison is None:
+        return ""
+    _, _, _, _, published, ours, _, _ = comparison.cells()
+    return f"{ours} ({published})"
+
+
+def _table(table: Table, headings: list[str], rows: list[nodes.row]) -> nodes.Node:
+    """A table with a caption that says where it is from."""
+    caption = f"{table.title} ({table.paper}); python -m benchmarks show {table.name}"
+    node = nodes.table("", nodes.title("", caption), classes=["paper-table"])
+    group = nodes.tgroup("", cols=len(headings))
+    node += group
+    group += [nodes.colspec("", colwidth=1) for _ in headings]
+    group += nodes.thead("", _row(headings))
+    group += nodes.tbody("", *rows)
     return node
 
 

@@ -88,7 +88,7 @@ plt.show()
 # %%
 # Keep it, ship it
 # ----------------
-# A model file holds arrays and names, no code; `kernelet.export` writes C, JavaScript, ONNX and JSON.
+# A model file holds arrays and names, no code; ``kernelet.export`` writes C, JavaScript, ONNX and JSON.
 
 import tempfile
 from pathlib import Path
