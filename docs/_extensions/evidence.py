@@ -81,8 +81,8 @@ class PaperTable(SphinxDirective):
             raise self.error(f"no line of {table.name} is measured and fits")
         if "wide" in self.options:
             single = [comparison for comparison in kept if comparison in comparisons]
-            return [wide(table, single, self.options.get("rows", "").split())]
-        return [long(table, [comparison.cells() for comparison in kept])]
+            return wide(table, single, self.options.get("rows", "").split())
+        return long(table, [comparison.cells() for comparison in kept])
 
     def _is_asked_for(self, comparison: Comparison) -> bool:
         row = comparison.row
@@ -92,7 +92,7 @@ class PaperTable(SphinxDirective):
         )
 
 
-def long(table: Table, lines: list[list[str]]) -> nodes.Node:
+def long(table: Table, lines: list[list[str]]) -> list[nodes.Node]:
     """A line for each figure."""
     # a column that says nothing is left out
     columns = [j for j in range(len(HEADINGS)) if any(line[j] for line in lines)]
@@ -105,7 +105,7 @@ def long(table: Table, lines: list[list[str]]) -> nodes.Node:
     return _table(table, [HEADINGS[j] for j in columns], rows)
 
 
-def wide(table: Table, comparisons: list[Comparison], keys: list[str]) -> nodes.Node:
+def wide(table: Table, comparisons: list[Comparison], keys: list[str]) -> list[nodes.Node]:
     """A line for each data set, a column for each method: ours, and the paper's in brackets."""
     several = len({comparison.figure for comparison in comparisons}) > 1
     methods = list(dict.fromkeys(comparison.row.method for comparison in comparisons))
@@ -155,16 +155,19 @@ def _cell(comparison: Comparison | None) -> str:
     return f"{ours} ({published})"
 
 
-def _table(table: Table, headings: list[str], rows: list[nodes.row]) -> nodes.Node:
-    """A table with a caption that says where it is from."""
-    caption = f"{table.title} ({table.paper}); python -m benchmarks show {table.name}"
-    node = nodes.table("", nodes.title("", caption), classes=["paper-table"])
+def _table(table: Table, headings: list[str], rows: list[nodes.row]) -> list[nodes.Node]:
+    """A table, and above it what it shows and the command that prints it."""
+    # not as its caption, which would be as wide as the table, and that wider than a page
+    command = f"python -m benchmarks show {table.name}"
+    above = nodes.paragraph("", f"{table.title} ({table.paper}; ", classes=["above-table"])
+    above += [nodes.literal("", command), nodes.Text(")")]
+    node = nodes.table("", classes=["paper-table"])
     group = nodes.tgroup("", cols=len(headings))
     node += group
     group += [nodes.colspec("", colwidth=1) for _ in headings]
     group += nodes.thead("", _row(headings))
     group += nodes.tbody("", *rows)
-    return node
+    return [above, node]
 
 
 def _row(cells: list[str]) -> nodes.row:
