@@ -11,8 +11,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from kernelet import ReducedSVC, TableModel, calibrate
 from kernelet.export.c import DTYPES, c_source
 from kernelet.export.model import exported_model
+from kernelet.export.rounding import rounding_units
 from kernelet.machine.cells import as_numbers
 from kernelet.machine.columns import Category, UnknownCategoryWarning
+from references import kernel_matrix
 from run_c import compiled
 
 ATOL = {"float32": 2e-5, "float64": 1e-12, "q15": 1e-3}
@@ -138,6 +140,26 @@ def test_pipelines_of_scalers(tmp_path):
     X_test[0, 2] = np.nan
     values = compiled(cases[:2], tmp_path / "nan")[1].decision_function(X_test)
     assert np.isnan(values[0]).all() and not np.isnan(values[1:]).any()
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0, -2000.0])
+def test_rounding_of_scaled_rows_is_as_stated(offset, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    X = (X + offset).astype(np.float32).astype(float)
+    pipeline = make_pipeline(StandardScaler(), ReducedSVC(6, random_state=0)).fit(X, y)
+    machine, scaler = pipeline[-1].machine_, pipeline[0]
+    scaled = scaler.transform(X)
+    moved = np.abs(scaled) + np.abs(scaler.mean_ / scaler.scale_)
+    reach = np.square(moved).sum(axis=1) + np.square(machine.vectors).sum(axis=1).max()
+    terms = kernel_matrix(machine.kernel, scaled, machine.vectors) @ np.abs(machine.coefficients)
+    sizes = (1 + machine.kernel.gamma * reach)[:, None] * (terms + np.abs(machine.intercepts))
+    units = rounding_units(machine, is_scaled=True)
+    cases = [(pipeline, "float32"), (pipeline, "float64")]
+    for (_, dtype), library in zip(cases, compiled(cases, tmp_path), strict=True):
+        digits = np.finfo(dtype).nmant + 1
+        assert f"{units} * 2^-{digits}" in library.written.header
+        error = np.abs(library.decision_function(X) - pipeline.decision_function(X))
+        assert (error <= (units + 16) * 2.0**-digits * sizes).all()
 
 
 def test_what_is_not_affine_is_refused():

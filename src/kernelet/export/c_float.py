@@ -107,6 +107,7 @@ def _cost(interface: Interface, real: Real, kernel: KernelSource, tables: list[T
 def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
     machine = exported.machine
     digits = np.finfo(real.dtype).nmant + 1
+    units = rounding_units(machine, is_scaled=exported.columns is not None)
     encoded = "" if exported.columns is None else "; x scaled, |shift / scale| added to each |x_i|"
     return [
         f"A kernel machine. Vectors: {machine.n_vectors}, features: {machine.n_features}, outputs: "
@@ -115,7 +116,7 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
         f"Made by kernelet {hooks.version}.",
         "",
         *cost.lines(),
-        f"Rounding moves a score by no more than {rounding_units(machine)} * 2^-{digits}",
+        f"Rounding moves a score by no more than {units} * 2^-{digits}",
         "  * (1 + gamma (|x|^2 + max_j |z_j|^2)) * (sum_j |beta_j| k_j + |b|), gamma being the sum",
         f"  of the kernel's, k_j made of absolute values{encoded}.",
         "There is no state: any number of threads and interrupts may call the functions at once.",

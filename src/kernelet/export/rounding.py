@@ -8,7 +8,7 @@ from typing import Any
 from kernelet.machine import KernelMachine
 
 
-def rounding_units(machine: KernelMachine) -> int:
+def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     r"""The number c of unit round-offs u in the bound of a score f(x).
 
     .. math:: c u \, (1 + \gamma (|x|^2 + \max_j |z_j|^2)) (\sum_j |\beta_j| k_j + |b|)
@@ -21,6 +21,9 @@ def rounding_units(machine: KernelMachine) -> int:
     Parameters
     ----------
     machine : KernelMachine
+    is_scaled : bool, default=False
+        Whether rows are scaled first. Rounding of (x_i - shift) / scale then counts as well: 8
+        units more, of a bound in which each |x_i| of the scaled row is larger by |shift / scale|.
 
     Returns
     -------
@@ -33,7 +36,8 @@ def rounding_units(machine: KernelMachine) -> int:
     19
     """
     factors = _factors(machine.kernel.specification())
-    return machine.n_vectors + 6 + (2 * machine.n_features + 8) * factors
+    per_factor = 2 * machine.n_features + (16 if is_scaled else 8)
+    return machine.n_vectors + 6 + per_factor * factors
 
 
 def _factors(part: Mapping[str, Any]) -> int:
