@@ -325,6 +325,12 @@ def test_names():
     assert comment("a */ b\n??/ \\") == "a * / b ? ?/ "
 
 
+def test_a_kernel_without_a_formula_is_refused(monkeypatch):
+    monkeypatch.setattr(Gaussian, "name", "new")
+    with pytest.raises(ValueError, match="the kernel 'new' has no formula in C"):
+        c_source(KernelMachine(Gaussian(1.0), [[1.0]], [1.0]), "m")
+
+
 def test_bytes_of_tables():
     """Pointers and texts as a 32-bit processor has them; equal texts are stored once."""
     assert texts("t", ["ab", "abc", "abcd", "ü", "ab"]).nbytes == 5 * 4 + 4 + 4 + 8 + 4

@@ -87,7 +87,13 @@ class _Formula:
         self.calls = 0
 
     def of(self, part: Mapping[str, Any]) -> str:
-        made: str = getattr(self, f"_{part['name']}")(part)
+        formula = getattr(self, f"_{part['name']}", None)
+        if formula is None:
+            raise ValueError(
+                f"the kernel {part['name']!r} has no formula in C; one belongs into "
+                "kernelet/export/c_kernel.py."
+            )
+        made: str = formula(part)
         return made
 
     def _sum_over(self, name: str, factor: float) -> str:
