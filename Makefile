@@ -68,9 +68,10 @@ test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions 
 speed: $(VENV)/.bench  ## measure speed as ratios, with the limit beside each
 	@$(VENV)/bin/python -m benchmarks.speed $(ARGS)
 
-docs: $(VENV)/.docs  ## build the site into docs/_build/html, run its code, check its links
+docs: $(VENV)/.docs  ## build the site into docs/_build/html, check its links, run its code and the doctests
 	@$(VENV)/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)
 	@$(VENV)/bin/python docs/check_site.py docs/_build/html
+	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) src tests/test_site.py
 
 clean:  ## remove environments, caches and builds
 	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache \
