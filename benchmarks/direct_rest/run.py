@@ -68,7 +68,9 @@ def parts(split: Split) -> list[Split]:
 def measure(name: str, dataset: str, form: str, budget: int | None) -> list[Record]:
     """A line for each split."""
     family = FAMILIES[name]
-    parameters = tuned(family, form, budget, family.data[dataset](0))
+    limit = family.tuned_up_to
+    tuning = budget if budget is None or limit is None else min(budget, limit)
+    parameters = tuned(family, form, tuning, family.data[dataset](0))
     lines = []
     for unit in range(family.n_units):
         split = family.data[dataset](unit)
