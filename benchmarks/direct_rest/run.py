@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -65,12 +66,25 @@ def parts(split: Split) -> list[Split]:
     return found
 
 
+def known(name: str, dataset: str, form: str, budget: int | None) -> dict[str, Any] | None:
+    """The parameters of the largest budget that is tuned for, if this one is beyond."""
+    limit = FAMILIES[name].tuned_up_to
+    if limit is None or budget is None or budget <= limit:
+        return None
+    wanted = (dataset, f"{name}_{form}", str(limit))
+    for record in LEDGER.read():
+        if (record["dataset"], record["method"], record["budget"]) == wanted:
+            parameters: dict[str, Any] = json.loads(record["parameters"])
+            return parameters
+    return None
+
+
 def measure(name: str, dataset: str, form: str, budget: int | None) -> list[Record]:
     """A line for each split."""
     family = FAMILIES[name]
-    limit = family.tuned_up_to
-    tuning = budget if budget is None or limit is None else min(budget, limit)
-    parameters = tuned(family, form, tuning, family.data[dataset](0))
+    parameters = known(name, dataset, form, budget)
+    if parameters is None:
+        parameters = tuned(family, form, budget, family.data[dataset](0))
     lines = []
     for unit in range(family.n_units):
         split = family.data[dataset](unit)
