@@ -17,7 +17,7 @@ class CommandHelp(SphinxDirective):
     """A section for every command."""
 
     def run(self) -> list[nodes.Node]:
-        os.environ["COLUMNS"] = "90"  # as wide as a page, whatever the terminal of the build is
+        os.environ["COLUMNS"] = "80"  # as wide as a page, whatever the terminal of the build is
         parser = build_parser()
         (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
         found: list[nodes.Node] = [_console(parser)]
