@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-cortex lint format test-oldest test-newest speed docs clean
+.PHONY: help demo test test-browser test-cortex lint format test-oldest test-newest speed site docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -68,9 +68,12 @@ test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions 
 speed: $(VENV)/.bench  ## measure speed as ratios, with the limit beside each
 	@$(VENV)/bin/python -m benchmarks.speed $(ARGS)
 
-docs: $(VENV)/.docs  ## build the site into docs/_build/html, check its links, run its code and the doctests
+# ARGS="-D plot_gallery=0" leaves the examples out, which are most of the time.
+site: $(VENV)/.docs  ## build the site into docs/_build/html and check its links
 	@$(VENV)/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)
 	@$(VENV)/bin/python docs/check_site.py docs/_build/html
+
+docs: site  ## build the site, run the code of its pages and the doctests
 	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) src tests/test_site.py
 
 clean:  ## remove environments, caches and builds

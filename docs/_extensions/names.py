@@ -1,11 +1,12 @@
 """Names of kernelet in the text of pages, as links to the reference.
 
-In a page, ``SparseSVC`` in code style is a link when that is a public name; nobody has to write
-more. What is not public stays code.
+In a page, in an example and in a docstring ``SparseSVC`` is a link when that is a public name;
+nobody has to write more. What is not public stays code.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
 import kernelet
@@ -20,6 +22,7 @@ import kernelet
 PARTS = ("datasets", "export", "kernels", "solvers", "subspace")
 
 
+@functools.cache
 def public() -> dict[str, str]:
     """What a page may call a thing -> its full name."""
     found = {}
@@ -62,6 +65,18 @@ class LinkNames(SphinxTransform):
             node.replace_self(link)
 
 
+def resolve_short_name(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.Element
+) -> nodes.Node | None:
+    """A short name where no module is at hand to complete it, as in examples."""
+    target = public().get(node["reftarget"])
+    if node.get("refdomain") != "py" or target is None or target == node["reftarget"]:
+        return None
+    domain = env.domains["py"]
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, contnode)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(LinkNames)
+    app.connect("missing-reference", resolve_short_name)
     return {"parallel_read_safe": True}
