@@ -86,6 +86,10 @@ def test_the_header_explains_the_columns():
     assert "1  colour: 0 blue, 1 grey, 2 red; any other number is none of them" in header
     assert "#define FRUIT_COLUMNS 5" in header
     assert "int fruit_predict(const float x[FRUIT_COLUMNS]);" in header
+    # missing values are filled, so that no score is NaN; plain features promise no such thing
+    assert "NaN is a missing value." in header and "if it holds NaN" not in header
+    X, y = load_iris(return_X_y=True)
+    assert "NaN if it holds NaN" in c_source(ReducedSVC(3, random_state=0).fit(X, y), "m").header
     many = {"code": [f"c{i % 40}" for i in range(80)], "y": [0, 1] * 40}
     header = c_source(TableModel.fit(many, "y", ReducedSVC(3, random_state=0)), "m").header
     assert "11 c19 and 28 more;" in header

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelet.export.c_interface import block_comment
-from kernelet.export.c_source import Real, Table, integers, texts
+from kernelet.export.c_source import Real, Table, block_comment, integers, texts
 from kernelet.machine.columns import Category, Number
 
 Columns = Sequence[Number | Category]

@@ -13,9 +13,9 @@ from kernelet.export.c_fixed_reading import (
     predict_function,
     probabilities_function,
 )
-from kernelet.export.c_interface import Interface, block_comment
+from kernelet.export.c_interface import Interface
 from kernelet.export.c_quantize import quantize_function, quantize_head, quantize_tables
-from kernelet.export.c_source import REALS, Table, integers
+from kernelet.export.c_source import REALS, Table, block_comment, integers
 from kernelet.export.fixed_point import ONE, FixedPoint, fixed_point
 from kernelet.export.model import ExportedModel
 

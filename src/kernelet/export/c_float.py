@@ -13,7 +13,7 @@ from kernelet.export.c_columns import (
     encode_function,
 )
 from kernelet.export.c_cost import Cost, flash_bytes
-from kernelet.export.c_interface import Interface, block_comment
+from kernelet.export.c_interface import Interface
 from kernelet.export.c_kernel import KernelSource
 from kernelet.export.c_probabilities import (
     calibration_tables,
@@ -21,7 +21,7 @@ from kernelet.export.c_probabilities import (
     probabilities_function,
 )
 from kernelet.export.c_reading import reading_functions
-from kernelet.export.c_source import Real, Table
+from kernelet.export.c_source import Real, Table, block_comment
 from kernelet.export.model import ExportedModel
 from kernelet.export.rounding import rounding_units
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelet.export.c_source import Table, comment, integers, texts
+from kernelet.export.c_columns import fills_missing
+from kernelet.export.c_source import Table, block_comment, comment, integers, texts
 from kernelet.export.model import ExportedModel
 
 
@@ -164,15 +165,16 @@ class Interface:
         return [*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif"]
 
     def _meaning(self, function: str) -> str:
+        columns = self.exported.columns
+        # a model that takes missing values fills them, and its scores are numbers
+        takes_nan = columns is not None and fills_missing(columns)
         if function == "decision_function":
-            return "The scores of a row, and of n rows that follow each other; NaN if it holds NaN."
+            of_nan = "" if takes_nan else "; NaN if it holds NaN"
+            return f"The scores of a row, and of n rows that follow each other{of_nan}."
         if function == "predict_proba":
             return "Probabilities of the classes."
         if self.exported.reading == "outliers":
-            return "1 for a row like those of the training, -1 for an outlier, 0 if it holds NaN."
-        return "The number of the class of a row, from 0; -1 if it holds NaN."
-
-
-def block_comment(lines: list[str]) -> list[str]:
-    """Lines of text as one comment."""
-    return ["/*", *(f" * {comment(line)}".rstrip() for line in lines), " */"]
+            of_nan = "" if takes_nan else ", 0 if it holds NaN"
+            return f"1 for a row like those of the training, -1 for an outlier{of_nan}."
+        of_nan = "" if takes_nan else "; -1 if it holds NaN"
+        return f"The number of the class of a row, from 0{of_nan}."

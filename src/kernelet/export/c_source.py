@@ -162,3 +162,8 @@ def comment(text: str) -> str:
     plain = text.replace("*/", "* /").replace("/*", "/ *").replace("\n", " ")
     # two '?' begin a trigraph, one of which is a backslash that joins lines
     return plain.replace("??", "? ?").rstrip("\\")
+
+
+def block_comment(lines: list[str]) -> list[str]:
+    """Lines of text as one comment."""
+    return ["/*", *(f" * {comment(line)}".rstrip() for line in lines), " */"]
