@@ -80,6 +80,18 @@ def test_parameters_and_defaults_are_those_of_the_signature(name):
             assert default is empty, f"{parameter}: the default {default!r} is not told"
 
 
+# They wrap a model, and solve no problem of their own.
+WRAPPERS = {"kernelet.BudgetSearchCV", "kernelet.CalibratedClassifier", "kernelet.TableModel"}
+LEARNERS = [n for n, thing in PUBLIC.items() if hasattr(thing, "fit") and n not in WRAPPERS]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_says_its_problem_its_paper_and_an_example(name):
+    text = inspect.getdoc(PUBLIC[name])
+    assert ".. math::" in text
+    assert {"Parameters", "Attributes", "References", "Examples"} <= set(sections(text))
+
+
 def test_shapes_hold_no_references():
     """``(n_vectors_, 3)`` is a link to "n_vectors" in a docstring, and breaks the page."""
     wrong = [

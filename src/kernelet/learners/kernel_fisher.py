@@ -190,8 +190,13 @@ class KernelFisherDiscriminant(
 ):
     r"""Fisher features of many classes in a kernel's feature space.
 
-    The leading solutions of :math:`S_b w = \lambda (S_w + \mu I) w`, at most one fewer than there
-    are classes, over all rows or over a few learned vectors.
+    The leading directions of
+
+    .. math:: S_b w = \lambda (S_w + \mu I) w,
+
+    with the variance :math:`S_b` of the class means and the mean variance :math:`S_w` within the
+    classes; at most one fewer than there are classes. They are expanded over all rows, or over a
+    few vectors that are learned to make the sum of the eigenvalues largest.
 
     Parameters
     ----------
@@ -238,6 +243,10 @@ class KernelFisherDiscriminant(
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
         Their names, when X had any.
+
+    References
+    ----------
+    M. Wu, B. Schölkopf, G. Bakır, JMLR 7 (2006), equations (49)-(63), for two classes.
 
     Examples
     --------

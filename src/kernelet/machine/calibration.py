@@ -30,6 +30,12 @@ class SigmoidCalibration:
     Parameters
     ----------
     slopes, offsets : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> SigmoidCalibration(np.array([-2.0]), np.array([0.0])).probabilities(np.array([0.0, 1.0]))
+    array([[0.5       , 0.5       ],
+           [0.11920292, 0.88079708]])
     """
 
     slopes: FloatArray
@@ -54,6 +60,12 @@ class TemperatureCalibration:
     Parameters
     ----------
     inverse_temperature : float
+
+    Examples
+    --------
+    >>> TemperatureCalibration(1.0).probabilities(np.array([0.0, 1.0]))
+    array([[0.5       , 0.5       ],
+           [0.11920292, 0.88079708]])
     """
 
     inverse_temperature: float
@@ -77,6 +89,13 @@ class CalibratedMachine:
     ----------
     machine : KernelMachine
     calibration : Calibration
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = KernelMachine(Gaussian(), [[0.0]], [1.0], -0.5)
+    >>> CalibratedMachine(machine, TemperatureCalibration(1.0)).predict_proba([[0.0]]).round(2)
+    array([[0.27, 0.73]])
     """
 
     machine: KernelMachine

@@ -67,6 +67,17 @@ def load(path: str | os.PathLike[str]) -> Any:
         If the file is not a model, is damaged, or comes from a newer version; the message says so.
     OSError
         If there is no such file, or it may not be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import kernelet
+    >>> machine = kernelet.KernelMachine(kernelet.kernels.Gaussian(), [[0.0]], [1.0], 0.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "machine.kernelet")
+    ...     kernelet.save(machine, path)
+    ...     kernelet.load(path).decision_function([[0.0]])
+    array([1.5])
     """
     try:
         return from_record(read_record(path))
