@@ -2,14 +2,15 @@
 
 A document writes ``11.8 <!-- figure: direct_method_1.csv error dataset=banana method=svc_ovr -->``:
 the number in front of the mark is the mean of a figure over the lines that fit, as far as it is
-printed.
+printed. A csv that is no ledger of runs, such as those of ``benchmarks.speed``, has its figures in
+columns.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +37,8 @@ def wrong_figures(text: str, folder: Path = FOLDER) -> list[str]:
 def values_of(file: str, figure: str, filters: Sequence[str], folder: Path = FOLDER) -> list[float]:
     """Return a figure from every line of a csv that has the values ``column=value`` asked for."""
     wanted = dict(item.split("=", 1) for item in filters)
-    fitting = (figures_of(r) for r in Ledger(folder / file).read() if _fits(r, wanted))
-    return [figures[figure] for figures in fitting if figure in figures]
+    fitting = (_figures(r) for r in Ledger(folder / file).read() if _fits(r, wanted))
+    return [float(figures[figure]) for figures in fitting if figure in figures]
 
 
 def _problem(before: str, mark: re.Match[str], folder: Path) -> str | None:
@@ -58,7 +59,11 @@ def _problem(before: str, mark: re.Match[str], folder: Path) -> str | None:
     return None
 
 
+def _figures(record: Record) -> Mapping[str, float | str]:
+    return figures_of(record) if "parameters" in record else record
+
+
 def _fits(record: Record, filters: dict[str, str]) -> bool:
     """Tell whether a line has the given values in its columns, or among its parameters."""
-    parameters = json.loads(record["parameters"])
+    parameters = json.loads(record["parameters"]) if "parameters" in record else {}
     return all(str({**parameters, **record}.get(key)) == value for key, value in filters.items())

@@ -648,6 +648,8 @@ def test_quoted_figures(tmp_path: Path) -> None:
     assert "no number" in wrong_figures(mark, tmp_path)[0]
     assert "no line" in wrong_figures(f"1 {mark.replace('banana', 'none')}", tmp_path)[0]
     assert "no such csv" in wrong_figures(f"1 {mark.replace('x.csv', 'y.csv')}", tmp_path)[0]
+    (tmp_path / "speed.csv").write_text("n,seconds\n1000,0.5\n1e+06,12.0\n", encoding="utf-8")
+    assert wrong_figures("12 s <!-- figure: speed.csv seconds n=1e+06 -->", tmp_path) == []
 
 
 def test_every_figure_that_our_documents_quote_is_in_a_csv() -> None:

@@ -180,9 +180,9 @@ def _row(cells: list[str]) -> nodes.row:
 def copy_results(app: Sphinx, exception: Exception | None) -> None:
     """Make the csv files part of the site."""
     if exception is None and app.builder.format == "html":
-        target = Path(app.outdir) / PLACE
-        target.mkdir(exist_ok=True)
-        for path in FOLDER.glob("*.csv"):
+        for path in FOLDER.rglob("*.csv"):
+            target = Path(app.outdir) / PLACE / path.relative_to(FOLDER)
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
 
 
