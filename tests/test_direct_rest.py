@@ -54,6 +54,8 @@ class TestEvidence:
     def test_everything_was_measured(self):
         expected = {(family, data) for family in FAMILIES for data in FAMILIES[family].data}
         assert set(MEASURED) == expected
+        known = {f"{name}_{form}" for name in FAMILIES for form in run.FORMS}
+        assert {r["method"] for r in RECORDS} <= known
         for name, dataset in MEASURED:
             family = FAMILIES[name]
             for form in run.forms_of(family):
