@@ -11,7 +11,7 @@ sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
 # a page must come out the same on every machine, whatever data lie there
 os.environ.pop("KERNELET_DATA", None)
 
-import kernelet  # noqa: E402
+import kernelet  # noqa: E402  # after the path and the data are settled
 
 project = "kernelet"
 author = "The kernelet developers"

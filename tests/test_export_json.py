@@ -8,6 +8,7 @@ import re
 
 import jsonschema
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,7 +113,6 @@ def test_labels_keep_their_kind(labels):
 
 
 def test_truth_values_and_feature_names():
-    pandas = pytest.importorskip("pandas")
     X, y = flowers()
     frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
     model = kernelet.ReducedSVC(3, random_state=0).fit(frame, y == 1)

@@ -64,6 +64,7 @@ class PaperTable(SphinxDirective):
     """
 
     required_arguments = 1
+    # docutils wants a plain dict on the class
     option_spec = {  # noqa: RUF012
         "datasets": directives.unchanged,
         "methods": directives.unchanged,

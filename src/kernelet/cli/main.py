@@ -108,6 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _failed(arguments, error, one_line(error), 1)
     except Exception as error:
+        # the last line of defence: a person gets a sentence, and with --debug the traceback
         what = f"{type(error).__name__}: {one_line(error)}"
         return _failed(arguments, error, f"{what} (--debug shows where)", 1)
     return code or 0

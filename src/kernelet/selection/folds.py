@@ -172,6 +172,7 @@ def _outcomes(
             if not isinstance(value, Real):
                 raise ValueError(f"scoring must give one number, got {value!r}.")
         except Exception as error:
+            # scikit-learn's error_score: a fold that fails counts as that, and is told
             if task.error_score == "raise":
                 raise
             seconds = time.perf_counter() - start
