@@ -20,6 +20,13 @@ KERNELS = [
     kernels.Gaussian(0.1) + kernels.Linear() + 2.0 * kernels.Laplacian(0.5),
     kernels.Gaussian(0.1) * kernels.Polynomial(1.0, coef0=1.0, degree=2),
     2.3 * kernels.Matern32(0.3),
+    kernels.ScaledFeatures(kernels.Gaussian(0.3), [1.5, 0.2, 1.0]),
+    kernels.ScaledFeatures(
+        kernels.Laplacian(0.2)
+        + kernels.Linear() * kernels.ScaledFeatures(kernels.Matern52(0.2), [0.5, 2.0]),
+        [1.0, 0.3],
+    )
+    + kernels.Gaussian(0.1),
 ]
 
 
@@ -30,6 +37,8 @@ def size(kernel, x, z):
         return sum(parts) if kernel.name == "sum" else np.prod(parts)
     if kernel.name == "scaled":
         return kernel.factor * size(kernel.kernel, x, z)
+    if kernel.name == "scaled_features":
+        return size(kernel.kernel, kernel.scales * x, kernel.scales * z)
     if kernel.name in ("linear", "poly", "sigmoid"):
         scale, shift = kernel.scale_and_shift
         terms = scale * np.abs(x) @ np.abs(z) + abs(shift)
@@ -38,8 +47,10 @@ def size(kernel, x, z):
 
 
 def width(kernel):
-    """The sum of all gammas."""
+    """The sum of all gammas, times the largest squared scale where features are scaled."""
     parts = getattr(kernel, "parts", ())
+    if kernel.name == "scaled_features":
+        return max(kernel.scales) ** 2 * width(kernel.kernel)
     return sum(map(width, parts)) if parts else getattr(kernel, "gamma", 0.0)
 
 

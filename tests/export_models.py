@@ -18,6 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import kernelet
+from kernelet.kernels import Gaussian, ScaledFeatures
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 
 
@@ -98,6 +99,12 @@ MODELS: dict[str, Callable[[], Any]] = {
     "two classes, calibrated": lambda: _calibrated(2),
     "per class": lambda: _small(
         kernelet.SparseSVC, n_vectors=3, vectors="per_class", random_state=0
+    ),
+    "a width for each feature": lambda: _small(
+        kernelet.SparseSVC,
+        n_vectors=5,
+        kernel=ScaledFeatures(Gaussian(0.5), [0.3, 1.5, 1.0, 2.0]),
+        random_state=0,
     ),
     "float32": lambda: _small(kernelet.ReducedSVC, n_vectors=6, random_state=0).machine_.astype(
         np.float32

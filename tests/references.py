@@ -77,6 +77,12 @@ def _callable(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
     return float(kernel.function(np.array([x], dtype=float), np.array([z], dtype=float))[0, 0])
 
 
+def _scaled_features(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    pairs = list(zip(kernel.scales, x, z, strict=True))
+    row, vector = ([float(s) * float(p[i]) for s, *p in pairs] for i in (0, 1))
+    return kernel_value(kernel.kernel, np.array(row), np.array(vector))
+
+
 _VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
     "rbf": _rbf,
     "exponential": _exponential,
@@ -90,6 +96,7 @@ _VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
     "sum": _sum,
     "product": _product,
     "scaled": _scaled,
+    "scaled_features": _scaled_features,
     "callable": _callable,
 }
 
@@ -97,6 +104,18 @@ _VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
 def kernel_value(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
     """k(x, z) of two points, by the formula in the kernel's docstring."""
     return _VALUES[kernel.name](kernel, x, z)
+
+
+def for_features(kernel: Any, d: int) -> Any:
+    """The kernel; one that has scales of its features, with as many as that."""
+    if kernel.name == "scaled_features":
+        inner = for_features(kernel.kernel, d)
+        return type(kernel)(inner, [kernel.scales[f % len(kernel.scales)] for f in range(d)])
+    if kernel.name in ("sum", "product"):
+        return type(kernel)([for_features(part, d) for part in kernel.parts])
+    if kernel.name == "scaled":
+        return type(kernel)(for_features(kernel.kernel, d), kernel.factor)
+    return kernel
 
 
 def kernel_matrix(kernel: Any, X: np.ndarray, Z: np.ndarray) -> np.ndarray:

@@ -81,6 +81,8 @@ class TestKernelPCA:
 
 KERNELS = {
     "rbf": RBF(1.3),
+    "a width for each feature": RBF([1.0, 2.0, 3.0]),
+    "matern, a width for each": Matern([1.0, 0.5, 3.0], nu=1.5) + RBF(1.0),
     "scaled, noise": ConstantKernel(2.0) * RBF(1.3) + WhiteKernel(0.1),
     "matern 1/2": Matern(1.5, nu=0.5),
     "matern 3/2": Matern(1.5, nu=1.5),
@@ -121,7 +123,6 @@ class TestGaussianProcess:
     @pytest.mark.parametrize(
         ("kernel", "words"),
         [
-            (RBF([1.0, 2.0, 3.0]), "a width for each column"),
             (Matern(nu=2.0), "nu=2.0"),
             (ExpSineSquared(), "cannot be converted"),
             (RBF() ** 0.5, "whole ones"),

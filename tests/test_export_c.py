@@ -28,11 +28,13 @@ from kernelet.kernels import (
     Matern52,
     Polynomial,
     RationalQuadratic,
+    ScaledFeatures,
     Sigmoid,
     Sum,
 )
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from references import for_features
 from run_c import compiled, compilers
 
 FLOATS = ("float32", "float64")
@@ -48,8 +50,16 @@ MAKERS = [
     lambda gamma: Sigmoid(gamma=gamma, coef0=-0.5),
     lambda gamma: Gaussian(gamma) + 0.5 * Laplacian(gamma) * Linear(),
     lambda gamma: Matern52(gamma) * Polynomial(degree=2, gamma=gamma, coef0=1.0),
+    lambda gamma: ScaledFeatures(Gaussian(gamma), [1.5, 0.2, 1.0]),
+    lambda gamma: (
+        Gaussian(gamma)
+        + ScaledFeatures(
+            Laplacian(gamma**0.5) + Linear() * ScaledFeatures(Matern52(gamma), [0.5, 2.0]),
+            [1.0, 0.3],
+        )
+    ),
 ]
-KERNELS = [make(0.3) for make in MAKERS]
+KERNELS = [for_features(make(0.3), 2) for make in MAKERS]
 # k(x, z) = 0 for these where x is infinite
 VANISHING = MAKERS[:6]
 
@@ -80,7 +90,7 @@ def machines(draw, dtype):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     Z = scale * rng.normal(size=(m, d)) + shift
     beta = 10.0 ** rng.integers(-5, 5, size=k) * rng.normal(size=(m, k))
-    machine = KernelMachine(make(gamma), Z, beta, rng.normal(size=k))
+    machine = KernelMachine(for_features(make(gamma), d), Z, beta, rng.normal(size=k))
     X = scale * rng.normal(size=(6, d)) + shift
     X[0] = Z[0] if m else 0.0
     X[1, 0] = 0.0
@@ -151,7 +161,7 @@ def test_every_piece_compiles_without_a_warning(compiler, tmp_path):
         CalibratedMachine(machine, SigmoidCalibration(-np.ones(4), np.zeros(4))),
     ]
     others = [
-        KernelMachine(Sum(KERNELS), X[:3], np.ones((3, 2)), [0.0, 1.0]),
+        KernelMachine(for_features(Sum(KERNELS), 64), X[:3], np.ones((3, 2)), [0.0, 1.0]),
         KernelMachine(Linear(), np.empty((0, 2)), np.empty((0, 1)), 1.5),
     ]
     models = [(model, dtype) for model in gaussians for dtype in DTYPES]

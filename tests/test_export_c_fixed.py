@@ -5,12 +5,14 @@ import re
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kernelet import KernelMachine, SparseSVC, compress
 from kernelet.datasets import make_banana
 from kernelet.export.c import c_source
-from kernelet.kernels import Gaussian, Laplacian
+from kernelet.kernels import Gaussian, Laplacian, ScaledFeatures
 from kernelet.machine import CalibratedMachine, SigmoidCalibration
 from run_c import compiled
 
@@ -38,6 +40,24 @@ def test_scores_are_those_of_the_decision_function(scale, tmp_path):
     assert np.mean(model.classes_[library.predict(X)] == model.predict(X)) >= 0.99
     error = np.abs(library.decision_function(X)[:, 0] - model.decision_function(X)).max()
     assert error < 2e-4 * np.abs(model.machine_.coefficients).sum()
+
+
+def test_one_width_per_feature(tmp_path):
+    X, y = make_banana(300, random_state=0)
+    X = np.column_stack(
+        [X * [1e-3, 1e3] + [2.0, -500.0], np.random.default_rng(0).normal(size=300)]
+    )
+    models = [
+        SparseSVC(8, kernel=ScaledFeatures(Gaussian(0.5), scales), random_state=0)
+        for scales in ([1e3, 1e-3, 0.0], [1.0, 2.0, 0.1])
+    ]
+    models[1] = make_pipeline(StandardScaler(), models[1])
+    libraries = compiled([(model.fit(X, y), "q15") for model in models], tmp_path)
+    for model, library in zip(models, libraries, strict=True):
+        machine = model.machine_ if model is models[0] else model[-1].machine_
+        error = np.abs(library.decision_function(X)[:, 0] - model.decision_function(X)).max()
+        assert error < 2e-4 * np.abs(machine.coefficients).sum()
+        assert np.mean(model.classes_[library.predict(X)] == model.predict(X)) >= 0.99
 
 
 @pytest.mark.parametrize("gamma", [1e-3, 0.3, 40.0, 2000.0])

@@ -141,6 +141,8 @@ def damaged():
     yield "dtype", {"dtype": "float16"}, "float32 or float64"
     yield "kernel", {"kernel": {"name": "os.system"}}, "Unknown kernel name"
     yield "gamma", {"kernel": {"name": "rbf", "gamma": -1.0}}, "gamma"
+    scaled = {"name": "scaled_features", "kernel": {"name": "linear"}, "scales": [1.0, 2.0]}
+    yield "scales", {"kernel": scaled}, "the kernel is one of 2 features"
     yield "no vectors", {"vectors": []}, "6 vectors"
     yield "short row", {"vectors": [[1.0]] * 6}, "must hold 4 numbers"
     yield "texts", {"intercepts": ["1", "2", "3"]}, "must hold numbers"

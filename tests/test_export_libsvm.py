@@ -148,6 +148,9 @@ def test_what_libsvm_does_not_know_is_refused(name, error, reason, tmp_path):
     laplacian = KernelMachine(kernels.Laplacian(), [[1.0]], [1.0])
     with pytest.raises(ValueError, match="does not know the kernel Laplacian"):
         libsvm(laplacian, tmp_path / "svm.model")
+    scaled = kernels.ScaledFeatures(kernels.Gaussian(), [2.0])
+    with pytest.raises(ValueError, match="no place for one width per feature"):
+        libsvm(KernelMachine(scaled, [[1.0]], [1.0]), tmp_path / "svm.model")
     calibrated = CalibratedMachine(laplacian, TemperatureCalibration(1.0))
     with pytest.raises(ValueError, match="no labels"):
         libsvm(calibrated, tmp_path / "svm.model")

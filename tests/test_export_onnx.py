@@ -27,6 +27,7 @@ from kernelet.export.onnx import onnx_model
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
+from references import for_features
 
 RNG = np.random.default_rng(0)
 DTYPES = ["float32", "float64"]
@@ -71,7 +72,8 @@ def assert_same(machine, X, dtype):
 def test_decision_values(kernel, dtype):
     for m in (1, 2, 7):
         beta = RNG.normal(size=(m, 3))
-        machine = KernelMachine(kernel, RNG.normal(size=(m, 4)), beta, RNG.normal(size=3))
+        scaled = for_features(kernel, 4)
+        machine = KernelMachine(scaled, RNG.normal(size=(m, 4)), beta, RNG.normal(size=3))
         X = RNG.normal(size=(50, 4))
         X[0] = machine.vectors[0]
         assert_same(machine, X, dtype)
@@ -95,7 +97,7 @@ def test_every_kernel_is_there():
 )
 def test_random_machines(kernel, m, d, k, scale, shift, size, dtype, seed):
     rng = np.random.default_rng(seed)
-    Z = scale * rng.normal(size=(m, d)) + shift
+    Z, kernel = scale * rng.normal(size=(m, d)) + shift, for_features(kernel, d)
     machine = KernelMachine(kernel, Z, size * rng.normal(size=(m, k)), size * rng.normal(size=k))
     assert_same(machine, scale * rng.normal(size=(5, d)) + shift, dtype)
 
@@ -108,6 +110,7 @@ def test_nan_and_infinity_are_as_in_python(kernel, dtype):
     X[1, 0], X[2, 1], X[3, 2] = np.nan, np.inf, -np.inf
     X[4], X[5], X[6, :2] = np.inf, 1e300 if dtype == "float64" else 1e30, (np.inf, np.nan)
     X[7] = np.sqrt(np.finfo(dtype).max)
+    kernel = for_features(kernel, 3)
     machine = KernelMachine(kernel, rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), [1.0, -1.0])
     found = run(onnx_model(machine, dtype), X, dtype)["variable"]
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""The width learned with the vectors: derivatives, the guard, and what users see."""
+"""The widths learned with the vectors: derivatives, the guard, and what users see."""
 
 from __future__ import annotations
 
@@ -10,16 +10,26 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet import load
 from kernelet.datasets import make_banana
-from kernelet.kernels import Exponential, Gaussian, Matern32, Matern52, RationalQuadratic, width
-from kernelet.kernels.width import gamma_gradient, with_gamma
+from kernelet.kernels import (
+    Exponential,
+    Gaussian,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+    ScaledFeatures,
+    width,
+)
+from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
 from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
 from kernelet.learners.interval_problems import IntervalProblem
-from kernelet.learners.kernel_learning import learn_width, width_derivative
+from kernelet.learners.kernel_learning import learn_widths
+from kernelet.learners.kernel_widths import OneWidth, WidthPerFeature
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.ridge_problem import RidgeProblem
 from kernelet.learners.svm_problem import SVMProblem
@@ -62,16 +72,43 @@ class TestDerivatives:
         assert_allclose(gamma_gradient(kernel, csr, Z, W), expected, rtol=1e-8)
 
     @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-    @pytest.mark.parametrize("name", PROBLEMS)
-    def test_of_the_marginal_objective(self, name, kernel):
-        def value(t):
-            other = with_gamma(kernel, kernel.gamma * np.exp(t))
-            return MarginalObjective(X, other, PROBLEMS[name])(Z).value
+    def test_of_kernel_values_in_each_feature(self, kernel, monkeypatch):
+        W = RNG.normal(size=(60, 5))
+        rows = np.vstack([X[:-1], Z[:1]]) + 30.0
+        scales = np.array([0.5, 2.0, 1.0])
 
-        at = MarginalObjective(X, kernel, PROBLEMS[name])(Z)
-        found = width_derivative(X, kernel, at)
-        errors = [abs(found - d) / abs(d) for d in (differences(value, s) for s in (1e-5, 1e-6))]
-        assert min(errors) <= 1e-6
+        def value(f, t):
+            moved = scales * np.exp(0.5 * t * (np.arange(3) == f))
+            return np.vdot(W, ScaledFeatures(kernel, moved)(rows, Z + 30.0))
+
+        expected = [differences(lambda t, f=f: value(f, t)) for f in range(3)]
+        scaled = ScaledFeatures(kernel, scales)
+        found = feature_gradient(scaled, rows, Z + 30.0, W)
+        assert_allclose(found, expected, rtol=1e-7)
+        monkeypatch.setattr(width, "_BLOCK", 7)
+        csr = sparse.csr_array(rows)
+        assert_allclose(feature_gradient(scaled, csr, Z + 30.0, W), found, rtol=1e-10)
+        same = gamma_gradient(kernel, rows * scales, (Z + 30.0) * scales, W)
+        assert_allclose(found.sum(), same, rtol=1e-8)
+
+    @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+    @pytest.mark.parametrize("name", PROBLEMS)
+    @pytest.mark.parametrize("per_feature", [False, True])
+    def test_of_the_marginal_objective(self, name, kernel, per_feature):
+        widths = WidthPerFeature(kernel, 3) if per_feature else OneWidth(kernel)
+        start = np.linspace(-1.0, 1.0, widths.size) if per_feature else np.zeros(1)
+
+        def value(i, t):
+            logs = start + t * (np.arange(widths.size) == i)
+            return MarginalObjective(X, widths.kernel(logs), PROBLEMS[name])(Z).value
+
+        at = MarginalObjective(X, widths.kernel(start), PROBLEMS[name])(Z)
+        found = widths.derivatives(X, at)
+        assert found.shape == (widths.size,)
+        for i in range(widths.size):
+            by_steps = [differences(lambda t, i=i: value(i, t), s) for s in (1e-5, 1e-6)]
+            errors = [abs(found[i] - d) for d in by_steps]
+            assert min(errors) <= 1e-6 * np.abs(found).max()
 
 
 class TestProblems:
@@ -118,7 +155,7 @@ class TestLearning:
         assert model.machine_ == same.machine_
 
     def test_few_rows_tell_nothing(self):
-        learned = learn_width(
+        learned = learn_widths(
             X[:19],
             Gaussian(0.3),
             PROBLEMS["ridge"].subset(np.arange(19)),
@@ -129,6 +166,35 @@ class TestLearning:
         )
         assert learned.kernel == Gaussian(0.3)
         assert learned.gain == 0.0
+
+    def test_one_width_per_feature_leaves_noise_out(self):
+        # of the ten features of Friedman 1 the last five are noise
+        options = {"C": 10.0, "gamma": 0.1, "random_state": 0}
+        one = SparseKernelRidge(10, learn_kernel=True, **options).fit(ROWS, VALUES)
+        each = SparseKernelRidge(10, learn_kernel="features", **options).fit(ROWS, VALUES)
+        assert each.kernel_gain_ > one.kernel_gain_ + 0.1
+        assert 1.0 - each.score(NEW, TRUTH) < 0.7 * (1.0 - one.score(NEW, TRUTH))
+        scales = np.array(each.machine_.kernel.scales)
+        assert scales[:5].min() > 2.0 * scales[5:].max()
+        again = SparseKernelRidge(10, learn_kernel="features", **options).fit(ROWS, VALUES)
+        assert again.machine_ == each.machine_
+
+    def test_one_width_stays_where_more_are_not_worth_it(self):
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(200, 4))
+        values = np.exp(-0.5 * np.square(rows).sum(axis=1)) + 0.1 * rng.normal(size=200)
+        model = SparseKernelRidge(5, C=10.0, gamma=0.01, learn_kernel="features", random_state=0)
+        assert isinstance(model.fit(rows, values).machine_.kernel, Gaussian)
+        assert model.kernel_gain_ > 0.1
+
+    def test_one_width_per_feature_of_other_methods(self):
+        rows, labels = make_banana(200, random_state=0)
+        noisy = np.hstack([rows, np.random.default_rng(0).normal(size=(200, 4))])
+        svc = SparseSVC(8, gamma=0.1, learn_kernel="features", random_state=0)
+        scales = svc.fit(noisy, labels).machine_.kernel.scales
+        assert max(scales[2:]) < 0.6 * min(scales[:2])
+        svr = SparseSVR(8, C=10.0, gamma=0.1, learn_kernel="features", random_state=0)
+        assert isinstance(svr.fit(ROWS, VALUES).machine_.kernel, ScaledFeatures)
 
     @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
     def test_classification(self, loss):
@@ -165,6 +231,14 @@ class TestLearning:
         assert loaded.kernel_gain_ == m.kernel_gain_ > 0.0
         assert_array_equal(loaded.predict(ROWS), m.predict(ROWS))
         assert make(kernel="matern52").fit(ROWS, VALUES).kernel_gain_ > 0.0
+        each = make(C=10.0, learn_kernel="features").fit(ROWS, VALUES)
+        assert isinstance(each.machine_.kernel, ScaledFeatures)
+        each.save(tmp_path / "each.kernelet")
+        assert load(tmp_path / "each.kernelet").machine_ == each.machine_
+        assert load(tmp_path / "each.kernelet").learn_kernel == "features"
+        assert clone(each).learn_kernel == "features"
+        with pytest.raises(ValueError, match='learn_kernel must be True, False or "features"'):
+            make(learn_kernel="feature").fit(ROWS, VALUES)
         for kernel in ("poly", "laplacian"):
             with pytest.raises(ValueError, match="learns the width of a radial kernel"):
                 make(kernel=kernel).fit(ROWS, VALUES)

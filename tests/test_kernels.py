@@ -33,6 +33,7 @@ from kernelet.kernels import (
     Product,
     RationalQuadratic,
     Scaled,
+    ScaledFeatures,
     Sigmoid,
     Sum,
     blocks,
@@ -71,6 +72,10 @@ EXAMPLES = {
         Product((Matern32(0.7), Sum((Linear(), 0.5 * Gaussian(0.2))))),
     ],
     Scaled: [Scaled(RationalQuadratic(0.7), 2.5)],
+    ScaledFeatures: [
+        ScaledFeatures(Gaussian(0.7), [0.5, 2.0, 1.0]),
+        ScaledFeatures(Laplacian(0.7) + Linear(), [1.5, 0.0, 0.3]),
+    ],
     CallableKernel: [CallableKernel(_cosine_of_differences)],
 }
 EXPORTED = [
@@ -89,6 +94,7 @@ TRANSLATION_INVARIANT = [
     *EXAMPLES[RationalQuadratic],
     *EXAMPLES[Laplacian],
     *EXAMPLES[Scaled],
+    EXAMPLES[ScaledFeatures][0],
 ]
 
 
@@ -120,7 +126,7 @@ def test_values_equal_the_double_loop(kernel):
     ("n", "m", "d"), [(0, 3, 2), (4, 0, 2), (1, 1, 1), (1, 6, 40), (20, 2, 40), (6, 1, 2)]
 )
 def test_values_and_gradients_of_any_shape(kernel, n, m, d):
-    X, Z, W = data(n, m, d)
+    (X, Z, W), kernel = data(n, m, d), references.for_features(kernel, d)
     assert_allclose(kernel(X, Z), references.kernel_matrix(kernel, X, Z), rtol=1e-11, atol=1e-13)
     if kernel.has_input_gradient:
         gradient = kernel.grad_vectors(X, Z, W)
@@ -223,7 +229,7 @@ def test_integers_lists_and_any_memory_order_are_taken(kernel):
 @each(ALL)
 @pytest.mark.parametrize("offset", [0.0, 300.0])
 def test_sparse_rows_equal_dense_rows(kernel, offset):
-    X, Z, W = data(n=40, d=12)
+    (X, Z, W), kernel = data(n=40, d=12), references.for_features(kernel, 12)
     X[np.random.default_rng(1).random(X.shape) < 0.7] = 0.0
     X[3] = 0.0
     X[:, 0] += offset  # far from the origin the rows are made dense, a block at a time
@@ -255,7 +261,7 @@ def test_sparse_rows_equal_dense_rows(kernel, offset):
 
 @each(TRANSLATION_INVARIANT)
 def test_digits_are_kept_far_from_the_origin(kernel):
-    X, Z, W = data(n=50, m=20, d=10)
+    (X, Z, W), kernel = data(n=50, m=20, d=10), references.for_features(kernel, 10)
     X, Z = (300.0 + X).astype(np.float32), (300.0 + Z).astype(np.float32)
     Z[0] = X[0]
     scale = kernel.diagonal(X)[0]
@@ -276,7 +282,7 @@ def test_digits_are_kept_far_from_the_origin(kernel):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_coincident_points(kernel, dtype):
     rng = np.random.default_rng(0)
-    X = (5.0 + rng.normal(size=(30, 4))).astype(dtype)
+    X, kernel = (5.0 + rng.normal(size=(30, 4))).astype(dtype), references.for_features(kernel, 4)
     K, pullback = kernel.value_and_pullback(X, X)
     top = float(kernel.diagonal(X)[0])
     eps = np.finfo(dtype).eps
@@ -443,9 +449,16 @@ for _ in range(5000):
         ({"name": "sum", "terms": 3}, "terms must be made of kernels"),
         ({"name": "sum", "terms": "rbf"}, "terms must be made of kernels"),
         ({"name": "sum", "terms": {"name": "linear"}}, "terms must be made of kernels"),
-        ({"name": "sum", "terms": ["rbf"]}, "must be a mapping"),
+        ({"name": "sum", "terms": ["rbf"]}, "terms must be made of kernels"),
         ({"name": "scaled", "kernel": 1.0, "factor": 1.0}, "kernel must be made of kernels"),
         ({"name": "scaled", "kernel": {"name": "linear"}, "factor": 0.0}, "factor must be"),
+        ({"name": "scaled_features", "kernel": {"name": "linear"}, "scales": 1.0}, "scales must"),
+        ({"name": "scaled_features", "kernel": {"name": "linear"}, "scales": []}, "scales must"),
+        (
+            {"name": "scaled_features", "kernel": {"name": "linear"}, "scales": ["a"]},
+            "a scale must",
+        ),
+        ({"name": "scaled_features", "kernel": 1.0, "scales": [1.0]}, "kernel must be a kernel"),
         (NESTED, "nested more than 50 levels"),
     ],
 )
@@ -469,6 +482,22 @@ def test_malformed_specifications_are_refused(specification, message):
         (lambda: -2.0 * Linear(), "factor must be a finite number above 0"),
         (lambda: Sum(()), "terms must hold at least one kernel"),
         (lambda: Product(("rbf",)), "factors must be made of kernels"),
+        (lambda: ScaledFeatures(Gaussian(1.0), [1.0, -1.0]), "none below 0"),
+        (lambda: ScaledFeatures(Gaussian(1.0), "12"), "one for each feature"),
+        (
+            lambda: (
+                ScaledFeatures(Gaussian(1.0), [1.0]) + ScaledFeatures(Gaussian(1.0), [1.0, 2.0])
+            ),
+            "kernels of 1 and 2 features",
+        ),
+        (
+            lambda: ScaledFeatures(ScaledFeatures(Linear(), [1.0, 2.0]), [1.0]),
+            "1 scales were given for a kernel of 2 features",
+        ),
+        (
+            lambda: ScaledFeatures(Linear(), [1.0, 2.0])([[1.0]], [[1.0]]),
+            "scales for 2 features, the rows have 1",
+        ),
         (lambda: CallableKernel("rbf"), "function must be callable"),
     ],
 )
@@ -576,13 +605,21 @@ def peak_megabytes(function):
 
 @each([kernel for kernel in WITH_GRADIENT if not isinstance(kernel, Sum | Product)])
 def test_no_array_of_rows_times_vectors_times_features(kernel):
-    X, Z, W = data(n=5000, m=20, d=50)
+    (X, Z, W), kernel = data(n=5000, m=20, d=50), references.for_features(kernel, 50)
     matrix = 5000 * 20 * 8 / 2**20
     # K, slope, W * slope and blocks of rows; n x m x d would be 50 matrices.
     assert peak_megabytes(lambda: kernel.grad_vectors(X, Z, W)) < 5 * matrix + 4.0
 
 
-@each([Gaussian(0.7), Exponential(0.7), Linear(), Laplacian(0.7)])
+@each(
+    [
+        Gaussian(0.7),
+        Exponential(0.7),
+        Linear(),
+        Laplacian(0.7),
+        ScaledFeatures(Gaussian(0.7), np.linspace(0.5, 1.5, 1000)),
+    ]
+)
 def test_sparse_rows_are_never_all_dense(kernel):
     X = sparse.random(6000, 1000, density=0.002, format="csr", random_state=0)
     Z = np.random.default_rng(0).normal(size=(3, 1000)) / 30.0

@@ -31,6 +31,7 @@ from kernelet.kernels import (
     Matern52,
     Polynomial,
     RationalQuadratic,
+    ScaledFeatures,
     Sigmoid,
     blocks,
 )
@@ -51,6 +52,7 @@ KERNELS = [
     Polynomial(0.4, 1.0, 3),
     Sigmoid(0.4, 0.1),
     0.5 * Gaussian(0.4) + Gaussian(0.1) * Linear(),
+    ScaledFeatures(Gaussian(0.4), [1.5, 0.0, 0.3]) + ScaledFeatures(Matern52(0.4), [0.5, 1.0, 2.0]),
     CallableKernel(_own),
 ]
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
@@ -62,7 +64,7 @@ def machine_and_rows(kernel, n=9, m=6, d=4, outputs=1, dtype=np.float64, offset=
     beta = rng.normal(size=m if outputs == 1 else (m, outputs)).astype(dtype)
     b = rng.normal(size=outputs).astype(dtype)
     X = (offset + rng.normal(size=(n, d))).astype(dtype)
-    return KernelMachine(kernel, Z, beta, b), X
+    return KernelMachine(references.for_features(kernel, d), Z, beta, b), X
 
 
 def reference(machine, X):

@@ -19,6 +19,7 @@ from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import javascript
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from references import for_features
 from run_node import need_node, numbers, run_modules
 
 # fits stop after a few steps here: any machine will do
@@ -42,7 +43,12 @@ def test_every_kernel(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 4))
     machines = [
-        KernelMachine(kernel, rng.normal(size=(7, 4)), rng.normal(size=(7, k)), rng.normal(size=k))
+        KernelMachine(
+            for_features(kernel, 4),
+            rng.normal(size=(7, 4)),
+            rng.normal(size=(7, k)),
+            rng.normal(size=k),
+        )
         for kernel in KERNELS
         for k in (1, 3)
     ]
@@ -78,6 +84,7 @@ def test_random_machines(tmp_path, drawn):
     for kernel, m, d, k, scale, shift, seed in drawn:
         rng = np.random.default_rng(seed)
         Z = scale * rng.normal(size=(m, d)) + shift
+        kernel = for_features(kernel, d)
         machine = KernelMachine(kernel, Z, rng.normal(size=(m, k)), scale * rng.normal(size=k))
         X = scale * rng.normal(size=(5, d)) + shift
         machines.append((machine, X))
@@ -92,7 +99,8 @@ def test_nan_and_infinity(tmp_path):
     X = rng.normal(size=(7, 3))
     X[1, 0], X[2, 1], X[3, 2] = np.nan, np.inf, -np.inf
     X[4], X[5], X[6, :2] = np.inf, 1e300, (np.inf, np.nan)
-    machines = [KernelMachine(k, Z, rng.normal(size=(4, 2)), [1.0, -1.0]) for k in KERNELS]
+    kernels_of_three = [for_features(k, 3) for k in KERNELS]
+    machines = [KernelMachine(k, Z, rng.normal(size=(4, 2)), [1.0, -1.0]) for k in kernels_of_three]
     answers = run_modules([(m, X, ["decisionFunction"], None) for m in machines], tmp_path)
     for machine, answer in zip(machines, answers, strict=True):
         found = numbers(answer["decisionFunction"])
@@ -122,10 +130,11 @@ def test_float32_keeps_its_digits_far_from_the_origin(tmp_path):
     assert answer["metadata"]["dtype"] == "float32"
 
 
-@pytest.mark.parametrize("kernel", KERNELS[-4:] + KERNELS[:1], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", KERNELS[-6:] + KERNELS[:1], ids=lambda kernel: kernel.name)
 def test_float32(kernel, tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(9, 4))
+    kernel = for_features(kernel, 4)
     machine = KernelMachine(kernel, rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), [0.1, 0.2])
     (answer,) = run_modules([(machine, X, ["decisionFunction"], "float32")], tmp_path)
     error = np.abs(numbers(answer["decisionFunction"]) - expected(machine, X))

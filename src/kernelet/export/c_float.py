@@ -44,14 +44,15 @@ class FloatSource:
         length = f"{name.upper()}_{'FEATURES' if columns is None else 'COLUMNS'}"
         self._interface = Interface(exported, name, real.name, "x", length, real.name, real.name)
         labels = self._interface.labels()
+        self._kernel = KernelSource(exported.machine.kernel, real, self._interface.prefix)
         self._tables = [
             *([] if columns is None else column_tables(columns, real)),
             *_machine_tables(exported, real),
+            *self._kernel.tables,
             *calibration_tables(self._interface, real),
             *([] if columns is None else category_tables(columns, name)),
             *([] if labels is None else [labels]),
         ]
-        self._kernel = KernelSource(exported.machine.kernel, real, self._interface.prefix)
         self.cost = _cost(self._interface, real, self._kernel, self._tables)
         self._about = _about(exported, real, self.cost)
 
@@ -108,6 +109,7 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
     machine = exported.machine
     digits = np.finfo(real.dtype).nmant + 1
     units = rounding_units(machine, is_scaled=exported.columns is not None)
+    squared = "" if machine.kernel.n_features is None else " (each times its largest squared scale)"
     encoded = "" if exported.columns is None else "; x scaled, |shift / scale| added to each |x_i|"
     return [
         f"A kernel machine. Vectors: {machine.n_vectors}, features: {machine.n_features}, outputs: "
@@ -118,7 +120,7 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
         *cost.lines(),
         f"Rounding moves a score by no more than {units} * 2^-{digits}",
         "  * (1 + gamma (|x|^2 + max_j |z_j|^2)) * (sum_j |beta_j| k_j + |b|), gamma being the sum",
-        f"  of the kernel's, k_j made of absolute values{encoded}.",
+        f"  of the kernel's{squared}, k_j made of absolute values{encoded}.",
         "There is no state: any number of threads and interrupts may call the functions at once.",
         "NaN is found by comparing, so do not compile with -ffast-math.",
     ]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from kernelet.export.c_source import Real
 from kernelet.kernels import Kernel
 
-# What is summed over the features, by the name of the variable, and its operations.
+# What is summed over the features, its operations, and the power of the scales that it goes with.
 _SUMS = {
-    "squared": ("{a} * {a}", 2),
-    "taxicab": ("{fabs}({a})", 2),
-    "product": ("x[{i}] * z[{i}]", 2),
+    "squared": ("{a} * {a}", 2, 2),
+    "taxicab": ("{fabs}({a})", 2, 1),
+    "product": ("x[{i}] * z[{i}]", 2, 2),
 }
 # gcc and clang make one instruction of so many sums side by side; elsewhere they would only be
 # stored and loaded. Two features at a time halve the instructions of the loop itself.
@@ -35,6 +38,8 @@ class KernelSource:
     Attributes
     ----------
     lines : list of str
+    tables : list of Table
+        Factors of the features, where the kernel scales them.
     arithmetic : int
         Additions, subtractions and multiplications for one feature.
     calls : int
@@ -44,11 +49,12 @@ class KernelSource:
     def __init__(self, kernel: Kernel, real: Real, prefix: str) -> None:
         formula = _Formula(real)
         value = formula.of(kernel.specification())
-        used = [name for name in _SUMS if name in formula.sums]
-        has_difference = bool({"squared", "taxicab"} & set(used))
+        used = sorted(formula.sums.values(), key=lambda part: part.order)
+        has_difference = any(part.kind != "product" for part in used)
         zero, features = real.constant(0.0), f"{prefix}_FEATURES"
         lines = [_LANES, f"static {real.name} kernel(const {real.name} *x, const {real.name} *z)"]
-        lines += ["{", *(f"    {real.name} {n}, {n}_lanes[LANES] = {{ {zero} }};" for n in used)]
+        lines += ["{"]
+        lines += [f"    {real.name} {s.name}, {s.name}_lanes[LANES] = {{ {zero} }};" for s in used]
         lines += ["    int i, lane;", ""]
         lines += [f"    for (i = 0; i + 2 * LANES <= {features}; i += 2 * LANES) {{"]
         lines += ["        for (lane = 0; lane < LANES; lane++) {"]
@@ -56,25 +62,43 @@ class KernelSource:
         if has_difference:
             lines[-1] = f"            const {real.name} a = x[p] - z[p], b = x[q] - z[q];"
             lines.append("")
-        for name in used:
-            both = f"{_term(name, real, 'a', 'p')} + {_term(name, real, 'b', 'q')}"
-            lines.append(f"            {name}_lanes[lane] += {both};")
+        for part in used:
+            both = f"{part.term(real, 'a', 'p')} + {part.term(real, 'b', 'q')}"
+            lines.append(f"            {part.name}_lanes[lane] += {both};")
         lines += ["        }", "    }"]
-        lines += [f"    {name} = {name}_lanes[0];" for name in used]
+        lines += [f"    {part.name} = {part.name}_lanes[0];" for part in used]
         lines += ["    for (lane = 1; lane < LANES; lane++) {"]
-        lines += [f"        {name} += {name}_lanes[lane];" for name in used]
+        lines += [f"        {part.name} += {part.name}_lanes[lane];" for part in used]
         lines += ["    }", f"    for (; i < {features}; i++) {{"]
         if has_difference:
             lines += [f"        const {real.name} a = x[i] - z[i];", ""]
-        lines += [f"        {name} += {_term(name, real, 'a', 'i')};" for name in used]
+        lines += [f"        {part.name} += {part.term(real, 'a', 'i')};" for part in used]
         lines += ["    }", f"    return {value};", "}", ""]
         self.lines = [*formula.helpers.values(), *lines]
-        self.arithmetic = sum(_SUMS[name][1] for name in used) + has_difference
+        self.tables = [real.table(name, np.array(w)) for w, name in formula.weights.items()]
+        self.arithmetic = sum(part.operations for part in used) + has_difference
         self.calls = formula.calls
 
 
-def _term(name: str, real: Real, difference: str, index: str) -> str:
-    return _SUMS[name][0].format(fabs=real.function("fabs"), a=difference, i=index)
+@dataclass(frozen=True)
+class _Sum:
+    """A variable that sums over the features; ``weights`` names a table of factors, or nothing."""
+
+    kind: str
+    name: str
+    weights: str
+
+    @property
+    def order(self) -> tuple[int, str]:
+        return list(_SUMS).index(self.kind), self.name
+
+    @property
+    def operations(self) -> int:
+        return _SUMS[self.kind][1] + bool(self.weights)
+
+    def term(self, real: Real, difference: str, index: str) -> str:
+        plain = _SUMS[self.kind][0].format(fabs=real.function("fabs"), a=difference, i=index)
+        return f"{self.weights}[{index}] * {plain}" if self.weights else plain
 
 
 class _Formula:
@@ -82,7 +106,9 @@ class _Formula:
 
     def __init__(self, real: Real) -> None:
         self.real = real
-        self.sums: set[str] = set()
+        self.scales: tuple[float, ...] = ()  # of the features, inside a part that scales them
+        self.sums: dict[tuple[str, tuple[float, ...]], _Sum] = {}
+        self.weights: dict[tuple[float, ...], str] = {}
         self.helpers: dict[str, str] = {}
         self.calls = 0
 
@@ -96,9 +122,19 @@ class _Formula:
         made: str = formula(part)
         return made
 
-    def _sum_over(self, name: str, factor: float) -> str:
-        self.sums.add(name)
-        return f"{self.real.constant(factor)} * {name}"
+    def _variable(self, kind: str) -> str:
+        """That of a sum over the features, as they are scaled here."""
+        key, weights = (kind, self.scales), ""
+        if key not in self.sums:
+            if self.scales:
+                powers = tuple(scale ** _SUMS[kind][2] for scale in self.scales)
+                weights = self.weights.setdefault(powers, _numbered("weights", len(self.weights)))
+            name = _numbered(kind, sum(other == kind for other, _ in self.sums))
+            self.sums[key] = _Sum(kind, name, weights)
+        return self.sums[key].name
+
+    def _sum_over(self, kind: str, factor: float) -> str:
+        return f"{self.real.constant(factor)} * {self._variable(kind)}"
 
     def _call(self, function: str, argument: str) -> str:
         self.calls += 1
@@ -137,8 +173,7 @@ class _Formula:
         return self._call("exp", self._sum_over("taxicab", -part["gamma"]))
 
     def _linear(self, part: Mapping[str, Any]) -> str:
-        self.sums.add("product")
-        return "product"
+        return self._variable("product")
 
     def _affine(self, part: Mapping[str, Any]) -> str:
         scaled = self._sum_over("product", part["gamma"])
@@ -166,3 +201,15 @@ class _Formula:
 
     def _scaled(self, part: Mapping[str, Any]) -> str:
         return f"{self.real.constant(part['factor'])} * ({self.of(part['kernel'])})"
+
+    def _scaled_features(self, part: Mapping[str, Any]) -> str:
+        outside = self.scales
+        inside = outside or (1.0,) * len(part["scales"])
+        self.scales = tuple(a * b for a, b in zip(inside, part["scales"], strict=True))
+        value = self.of(part["kernel"])
+        self.scales = outside
+        return value
+
+
+def _numbered(name: str, before: int) -> str:
+    return f"{name}_{before + 1}" if before else name

@@ -24,13 +24,14 @@ def quantize_tables(exported: ExportedModel, fixed: FixedPoint) -> list[Table]:
     """Centre and rate of each column of numbers; both integers of each indicator."""
     columns = exported.columns
     if columns is None:
-        return [_FLOAT.table("centres", fixed.centres)]
+        tables = [_FLOAT.table("centres", fixed.centres)]
+        return tables if _is_even(fixed) else [*tables, _FLOAT.table("rates", fixed.rates)]
     centres, rates, place = [], [], 0
     for column in columns:
         if isinstance(column, Number):
-            # ((x - shift) / scale - centre) / unit
+            # ((x - shift) / scale - centre) rate
             centres.append(column.shift + column.scale * float(fixed.centres[place]))
-            rates.append(1.0 / (column.scale * fixed.unit))
+            rates.append(float(fixed.rates[place]) / column.scale)
         else:
             centres.append(0.0)
             rates.append(0.0)
@@ -44,6 +45,10 @@ def quantize_tables(exported: ExportedModel, fixed: FixedPoint) -> list[Table]:
         tables.append(integers("int16_t", "absent", fixed.quantized(np.zeros(place))))
         tables.append(integers("int16_t", "present", fixed.quantized(np.ones(place))))
     return tables
+
+
+def _is_even(fixed: FixedPoint) -> bool:
+    return bool((fixed.rates == fixed.rates[0]).all())
 
 
 def quantize_function(exported: ExportedModel, fixed: FixedPoint, name: str) -> list[str]:
@@ -66,7 +71,7 @@ def quantize_function(exported: ExportedModel, fixed: FixedPoint, name: str) -> 
     ]
     head = [*round_one, quantize_head(exported, name), "{"]
     if columns is None:
-        rate = _FLOAT.constant(1.0 / fixed.unit)
+        rate = _FLOAT.constant(float(fixed.rates[0])) if _is_even(fixed) else "rates[i]"
         return [
             *head,
             "    int i, outside = 0;",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.model import ExportedModel
-from kernelet.kernels import Gaussian
+from kernelet.kernels import Gaussian, Kernel, ScaledFeatures
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 
 # exp(-r^2) is below 2e-5 beyond, so that it does no harm to move a row that is farther from all
@@ -41,14 +41,15 @@ class FixedLogits:
 class FixedPoint:
     """A Gaussian machine in integers.
 
-    A feature x is q = round((x - centre) / unit), 16 bits; squared distances are exact sums; and
+    A feature x is q = round((x - centre) rate), 16 bits; squared distances are exact sums; and
     exp(-gamma r^2) = 2^-u, where u has 16 binary digits after the point, comes from a table.
     Scores are in units of ``score_unit``.
 
     Attributes
     ----------
     centres : ndarray of shape (d,)
-    unit : float
+    rates : ndarray of shape (d,)
+        All the same, unless the kernel scales the features.
     vectors : ndarray of shape (m, d), int16
     coefficients : ndarray of shape (m, k), int16
     intercepts : list of int
@@ -66,7 +67,7 @@ class FixedPoint:
     """
 
     centres: NDArray[np.float64]
-    unit: float
+    rates: NDArray[np.float64]
     vectors: NDArray[np.int16]
     coefficients: NDArray[np.int16]
     intercepts: list[int]
@@ -80,7 +81,7 @@ class FixedPoint:
 
     def quantized(self, features: NDArray[np.float64]) -> NDArray[np.int16]:
         """Features as integers, those out of range at its ends."""
-        scaled = np.rint((features - self.centres) / self.unit)
+        scaled = np.rint((features - self.centres) * self.rates)
         return np.clip(scaled, -LARGEST, LARGEST).astype(np.int16)
 
 
@@ -93,26 +94,24 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         If its kernel is not Gaussian, or its numbers do not fit.
     """
     machine = exported.machine
-    if not isinstance(machine.kernel, Gaussian):
-        raise ValueError(
-            f'dtype="q15" is for Gaussian kernels, the model has {machine.kernel!r}; use float32.'
-        )
+    gamma, scales = _gaussian(machine.kernel)
     Z = np.asarray(machine.vectors, dtype=np.float64)
     beta = np.asarray(machine.coefficients, dtype=np.float64)
     if machine.n_vectors == 0:  # C has no arrays of length 0; this one is never read
         Z, beta = np.zeros((1, machine.n_features)), np.zeros((1, machine.n_outputs))
     b = np.asarray(machine.intercepts, dtype=np.float64)
     centres = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
-    reach = float(np.abs(Z - centres).max()) + _VANISHING / math.sqrt(machine.kernel.gamma)
+    reach = float(np.abs((Z - centres) * scales).max()) + _VANISHING / math.sqrt(gamma)
     unit = reach / LARGEST
+    rates = np.broadcast_to(scales / unit, centres.shape)
     pre_shift = math.ceil(math.log2(Z.shape[1])) if Z.shape[1] > 1 else 0
     # bits after the point of u, per unit of the shifted squared distance
-    widths = math.sqrt(machine.kernel.gamma) * unit
+    widths = math.sqrt(gamma) * unit
     rate = widths * widths * _BITS * 2.0 ** (pre_shift + 16)
     post_shift = 31 - math.floor(math.log2(rate)) if 0.0 < rate < math.inf else -1
     if not 0 <= post_shift <= 63:
         raise ValueError(
-            f'gamma={machine.kernel.gamma!r} is out of the range of dtype="q15" for vectors of '
+            f'gamma={gamma!r} is out of the range of dtype="q15" for vectors of '
             "this spread; use float32."
         )
     largest = float(np.abs(beta).max()) or 1.0
@@ -127,8 +126,8 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
     score_unit = largest / LARGEST / ONE * 2.0**score_shift
     return FixedPoint(
         centres,
-        unit,
-        np.rint((Z - centres) / unit).astype(np.int16),
+        rates,
+        np.rint((Z - centres) * rates).astype(np.int16),
         coefficients,
         intercepts,
         pre_shift,
@@ -139,6 +138,18 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         4.8e-5 + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
         _logits(exported.calibration, machine.n_outputs, score_unit),
     )
+
+
+def _gaussian(kernel: Kernel) -> tuple[float, NDArray[np.float64]]:
+    """gamma, and the scales of the features."""
+    inner, scales = kernel, np.ones(1)
+    if isinstance(kernel, ScaledFeatures):
+        inner, scales = kernel.kernel, np.array(kernel.scales)
+    if not isinstance(inner, Gaussian):
+        raise ValueError(
+            f'dtype="q15" is for Gaussian kernels, the model has {kernel!r}; use float32.'
+        )
+    return inner.gamma, scales
 
 
 def _logits(calibration: Calibration | None, k: int, score_unit: float) -> FixedLogits | None:

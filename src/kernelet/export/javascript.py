@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from kernelet._hooks import hooks
 from kernelet.export.documents import calibration_document, numbers_text, scaling_of
 from kernelet.export.model import exported_model
-from kernelet.kernels import Kernel, Laplacian
-from kernelet.kernels.composite import CompositeKernel
-from kernelet.kernels.radial import RadialKernel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
@@ -135,7 +132,7 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     if kind not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
     vectors, origin = np.asarray(machine.vectors), None
-    if kind == "float32" and machine.n_vectors and _is_translation_invariant(machine.kernel):
+    if kind == "float32" and machine.n_vectors and machine.kernel.is_translation_invariant:
         # Rounded are the differences from the mean, so that data far from 0 keep their digits.
         origin = vectors.mean(axis=0, dtype=np.float64)
         vectors = vectors - origin
@@ -169,12 +166,6 @@ def _column(column: Number | Category) -> dict[str, Any]:
     categories = list(column.categories)
     known = {"categories": categories, "hasMissing": column.has_missing}
     return {"name": column.name, "kind": "category", **known}
-
-
-def _is_translation_invariant(kernel: Kernel) -> bool:
-    if isinstance(kernel, CompositeKernel):
-        return all(_is_translation_invariant(part) for part in kernel.parts)
-    return isinstance(kernel, RadialKernel | Laplacian)
 
 
 def _cast(name: str, array: NDArray[Any], dtype: str) -> NDArray[Any]:

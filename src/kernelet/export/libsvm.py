@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.export.model import ExportedModel, exported_model
-from kernelet.kernels import Gaussian, Kernel, Linear, Polynomial, Sigmoid
+from kernelet.kernels import Gaussian, Kernel, Linear, Polynomial, ScaledFeatures, Sigmoid
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 
@@ -121,6 +121,11 @@ def _kernel(kernel: Kernel) -> list[str]:
             f"gamma {_text(kernel.gamma)}",
             f"coef0 {_text(kernel.coef0)}",
         ]
+    if isinstance(kernel, ScaledFeatures):
+        raise ValueError(
+            "LIBSVM's text has no place for one width per feature (ScaledFeatures); learn one "
+            "(learn_kernel=True) or export to JSON, C, ONNX or JavaScript."
+        )
     raise ValueError(
         f"LIBSVM does not know the kernel {kernel!r}; it knows Gaussian, Linear, Polynomial and "
         "Sigmoid. JSON, C, ONNX and JavaScript take any."

@@ -48,6 +48,19 @@ function combined(parts, combine) {
   };
 }
 
+function onScaledFeatures({ kernel, scales }) {
+  const inner = kernelOf(kernel);
+  const scaledRow = new Float64Array(scales.length);
+  const scaledVector = new Float64Array(scales.length);
+  return (row, vectors, start) => {
+    for (let f = 0; f < scales.length; f++) {
+      scaledRow[f] = scales[f] * row[f];
+      scaledVector[f] = scales[f] * vectors[start + f];
+    }
+    return inner(scaledRow, scaledVector, 0);
+  };
+}
+
 const makeKernel = {
   rbf: ({ gamma }) => of(squaredDistance, (t) => Math.exp(-gamma * t)),
   exponential: ({ gamma }) => of(squaredDistance, (t) => Math.exp(-Math.sqrt(2 * gamma * t))),
@@ -71,6 +84,7 @@ const makeKernel = {
   sum: ({ terms }) => combined(terms, (a, b) => a + b),
   product: ({ factors }) => combined(factors, (a, b) => a * b),
   scaled: ({ kernel, factor }) => of(kernelOf(kernel), (value) => factor * value),
+  scaled_features: onScaledFeatures,
 };
 
 function kernelOf(specification) {

@@ -205,3 +205,11 @@ class _Values:
 
     def _scaled(self, part: Mapping[str, Any]) -> str:
         return self._times(self.of(part["kernel"]), part["factor"])
+
+    def _scaled_features(self, part: Mapping[str, Any]) -> str:
+        scales = np.array(part["scales"])
+        if scales.size == 1:  # not by a scalar, see machine_values
+            rows = self.graph.add("MatMul", self.rows, self.graph.constant(scales[:, np.newaxis]))
+        else:
+            rows = self.graph.add("Mul", self.rows, self.graph.constant(scales))
+        return _Values(self.graph, self.vectors * scales, rows).of(part["kernel"])

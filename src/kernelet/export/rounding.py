@@ -16,7 +16,8 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     Rounding a vector, and a sum over d squares of differences, move the squared distance by no
     more than (2 d + 8) u (\|x\|^2 + \|z\|^2), and a sum of m products is exact to m + 6 units.
     A power or a product of kernels feels the first once for each factor. gamma is the sum of those
-    of all parts; k_j is made of absolute values where it is made of products x'z.
+    of all parts, times the largest squared scale where features are scaled, which costs 4 units
+    more; k_j is made of absolute values where it is made of products x'z.
 
     Parameters
     ----------
@@ -37,7 +38,16 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     """
     factors = _factors(machine.kernel.specification())
     per_factor = 2 * machine.n_features + (16 if is_scaled else 8)
+    per_factor += 4 * _nesting(machine.kernel.specification())
     return machine.n_vectors + 6 + per_factor * factors
+
+
+def _nesting(part: Mapping[str, Any]) -> int:
+    """How often features are scaled, one scaling upon the other."""
+    inner = [*part.get("terms", ()), *part.get("factors", ())]
+    inner += [part["kernel"]] if "kernel" in part else []
+    own = 1 if part["name"] == "scaled_features" else 0
+    return own + max(map(_nesting, inner), default=0)
 
 
 def _factors(part: Mapping[str, Any]) -> int:
@@ -45,6 +55,6 @@ def _factors(part: Mapping[str, Any]) -> int:
         return max(_factors(term) for term in part["terms"])
     if part["name"] == "product":
         return sum(_factors(factor) for factor in part["factors"])
-    if part["name"] == "scaled":
+    if part["name"] in ("scaled", "scaled_features"):
         return _factors(part["kernel"])
     return max(1, int(part.get("degree", 1)))

@@ -13,6 +13,7 @@ from kernelet.kernels.radial import (
     RationalQuadratic,
 )
 from kernelet.kernels.resolve import resolve_kernel
+from kernelet.kernels.scaled_features import ScaledFeatures
 from kernelet.kernels.specification import kernel_from_specification
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Product",
     "RationalQuadratic",
     "Scaled",
+    "ScaledFeatures",
     "Sigmoid",
     "Sum",
     "kernel_from_specification",

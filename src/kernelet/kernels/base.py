@@ -90,8 +90,12 @@ class Kernel(ABC):
         says what stands for the derivative.
     has_constant_diagonal : bool
         Whether k(x, x) is the same for all x.
+    is_translation_invariant : bool
+        Whether k(x + c, z + c) is the same for all c.
     is_serializable : bool
         Whether `specification` can be called.
+    n_features : int or None
+        The number of features that rows must have; None takes any.
     """
 
     # A NumPy scalar on the left of `*` leaves the operation to the kernel.
@@ -119,7 +123,15 @@ class Kernel(ABC):
 
     @property
     @abstractmethod
+    def is_translation_invariant(self) -> bool: ...
+
+    @property
+    @abstractmethod
     def is_serializable(self) -> bool: ...
+
+    @property
+    def n_features(self) -> int | None:
+        return None
 
     @abstractmethod
     def prepare(self, Z: FloatArray) -> PreparedKernel:

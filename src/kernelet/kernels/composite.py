@@ -45,8 +45,17 @@ class CompositeKernel(Kernel, ABC):
 
     @property
     @final
+    def is_translation_invariant(self) -> bool:
+        return all(part.is_translation_invariant for part in self.parts)
+
+    @property
+    @final
     def is_serializable(self) -> bool:
         return all(part.is_serializable for part in self.parts)
+
+    @property
+    def n_features(self) -> int | None:
+        return common_features(self.parts)
 
 
 @final
@@ -166,11 +175,20 @@ class Scaled(CompositeKernel):
         return self.kernel.diagonal(X) * self.factor
 
 
+def common_features(parts: Sequence[Kernel]) -> int | None:
+    """The number of features that the parts ask for, None if none of them does."""
+    asked = {part.n_features for part in parts} - {None}
+    if len(asked) > 1:
+        raise ValueError(f"kernels of {' and '.join(map(str, asked))} features have no rows.")
+    return asked.pop() if asked else None
+
+
 def _kernels(name: str, parts: object) -> Sequence[Kernel]:
     if not isinstance(parts, Sequence) or not all(isinstance(part, Kernel) for part in parts):
         raise ValueError(f"{name} must be made of kernels, got {parts!r}.")
     if not parts:
         raise ValueError(f"{name} must hold at least one kernel.")
+    common_features(parts)
     return parts
 
 

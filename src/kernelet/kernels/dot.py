@@ -19,6 +19,7 @@ class DotKernel(ProfileKernel, ABC):
 
     is_smooth = True
     has_constant_diagonal = False
+    is_translation_invariant = False
     slope_is_value = False
 
     @property

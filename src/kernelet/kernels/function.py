@@ -49,6 +49,7 @@ class CallableKernel(Kernel):
     has_input_gradient = False
     is_smooth = False
     has_constant_diagonal = False
+    is_translation_invariant = False
     is_serializable = False
 
     def __post_init__(self) -> None:

@@ -43,6 +43,7 @@ class Laplacian(ProfileKernel):
     is_positive_definite = True
     is_smooth = False
     has_constant_diagonal = True
+    is_translation_invariant = True
     slope_is_value = True
 
     def __post_init__(self) -> None:

@@ -33,6 +33,7 @@ class RadialKernel(ProfileKernel, ABC):
 
     is_positive_definite = True
     has_constant_diagonal = True
+    is_translation_invariant = True
 
     @property
     @abstractmethod

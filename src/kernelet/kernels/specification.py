@@ -17,6 +17,7 @@ from kernelet.kernels.radial import (
     Matern52,
     RationalQuadratic,
 )
+from kernelet.kernels.scaled_features import ScaledFeatures
 
 _CLASSES: tuple[type[Any], ...] = (
     Gaussian,
@@ -31,6 +32,7 @@ _CLASSES: tuple[type[Any], ...] = (
     Sum,
     Product,
     Scaled,
+    ScaledFeatures,
 )
 _BY_NAME: dict[str, type[Any]] = {kernel.name: kernel for kernel in _CLASSES}
 
@@ -90,4 +92,6 @@ def _build(specification: object, depth: int) -> Kernel:
 def _value(value: object, depth: int) -> object:
     if isinstance(value, Mapping):
         return _build(value, depth)
-    return tuple(_build(item, depth) for item in value) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return tuple(_build(item, depth) if isinstance(item, Mapping) else item for item in value)

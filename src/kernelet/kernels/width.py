@@ -1,4 +1,4 @@
-"""The derivative of a radial kernel in its width."""
+"""The derivatives of a radial kernel in its width, and in one width per feature."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows
+from kernelet.kernels.arrays import FloatArray, Rows, check_rows, dense
 from kernelet.kernels.base import Kernel
 from kernelet.kernels.blocks import Workspace
 from kernelet.kernels.radial import RadialKernel
+from kernelet.kernels.scaled_features import ScaledFeatures
 
 # Rows at a time: no copy of all of them is made.
 _BLOCK = 2048
@@ -57,3 +58,42 @@ def gamma_gradient(kernel: RadialKernel, X: Rows, Z: FloatArray, W: FloatArray) 
         slope *= t
         total += float(np.vdot(W[start : start + _BLOCK], slope))
     return total
+
+
+def feature_gradient(kernel: ScaledFeatures, X: Rows, Z: FloatArray, W: FloatArray) -> FloatArray:
+    """sum_ij W_ij dk(x_i, z_j) / d log(s_f^2) of a radial kernel on scaled features, for every f.
+
+    The kernel is profile(t), t = factor sum_f s_f^2 (x_f - z_f)^2, so this is
+    factor s_f^2 sum_ij W_ij profile'(t_ij) (x_if - z_jf)^2. Over all features it adds up to the
+    derivative in log(gamma).
+
+    Returns
+    -------
+    ndarray of shape (d,)
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian
+    >>> kernel = ScaledFeatures(Gaussian(0.5), [1.0, 3.0])
+    >>> W = np.array([[1.0]])
+    >>> feature_gradient(kernel, np.array([[0.0, 0.0]]), np.array([[2.0, 0.0]]), W)
+    array([-0.27067057,  0.        ])
+    """
+    radial = kernel.kernel
+    assert isinstance(radial, RadialKernel)
+    rows, scales = check_rows(X), np.array(kernel.scales)
+    # measured from the mean of the vectors, as the squares below cancel
+    anchor = Z.mean(axis=0)
+    vectors = (Z - anchor) * scales
+    form, workspace, total = radial.form(vectors), Workspace(), np.zeros(len(scales))
+    for start in range(0, rows.shape[0], _BLOCK):
+        block = (dense(rows[start : start + _BLOCK]) - anchor) * scales
+        values = np.empty((block.shape[0], Z.shape[0]))
+        form.fill(block, values, workspace)
+        slope = values if radial.slope_is_value else np.empty_like(values)
+        radial.profile_and_slope(values, slope)
+        slope *= W[start : start + _BLOCK]
+        total += slope.sum(axis=1) @ np.square(block) + slope.sum(axis=0) @ np.square(vectors)
+        total -= 2.0 * np.einsum("jf,jf->f", vectors, slope.T @ block)
+    gradient: FloatArray = radial.factor * total
+    return gradient

@@ -18,6 +18,7 @@ from kernelet.kernels import (
     Matern52,
     Polynomial,
     RationalQuadratic,
+    ScaledFeatures,
 )
 from kernelet.machine import KernelMachine
 
@@ -52,13 +53,12 @@ def _converted(kernel: Any) -> Shifted:
     raise ValueError(f"{kernel!r} cannot be converted; a process of {known} can.")
 
 
-def _gamma(kernel: Any) -> float:
-    if np.size(kernel.length_scale) != 1:
-        raise ValueError(
-            f"{kernel!r} has a width for each column, which no kernel here has; divide the columns "
-            "by their widths and fit a kernel of one width."
-        )
-    return float(0.5 / np.reshape(kernel.length_scale, -1)[0] ** 2)
+def _of_width(kernel: Any, make: Callable[[float], Kernel]) -> Kernel:
+    """A radial kernel of one width, or of one for each feature."""
+    lengths = np.reshape(np.asarray(kernel.length_scale, dtype=np.float64), -1)
+    if lengths.size == 1:
+        return make(float(0.5 / lengths[0] ** 2))
+    return ScaledFeatures(make(0.5), tuple(1.0 / lengths))
 
 
 def _of_matern(kernel: Any) -> Shifted:
@@ -70,7 +70,7 @@ def _of_matern(kernel: Any) -> Shifted:
     }
     if kernel.nu not in kinds:
         raise ValueError(f"{kernel!r} has nu={kernel.nu}; 0.5, 1.5, 2.5 and infinity are known.")
-    return kinds[kernel.nu](_gamma(kernel)), 0.0
+    return _of_width(kernel, kinds[kernel.nu]), 0.0
 
 
 def _of_sum(kernel: Any) -> Shifted:
@@ -109,10 +109,10 @@ def _added(first: Kernel | None, second: Kernel | None) -> Kernel | None:
 
 
 _KINDS: dict[type, Callable[[Any], Shifted]] = {
-    theirs.RBF: lambda kernel: (Gaussian(_gamma(kernel)), 0.0),
+    theirs.RBF: lambda kernel: (_of_width(kernel, Gaussian), 0.0),
     theirs.Matern: _of_matern,
     theirs.RationalQuadratic: lambda kernel: (
-        RationalQuadratic(_gamma(kernel), float(kernel.alpha)),
+        _of_width(kernel, lambda gamma: RationalQuadratic(gamma, float(kernel.alpha))),
         0.0,
     ),
     theirs.DotProduct: lambda kernel: (Polynomial(1.0, float(kernel.sigma_0**2), 1), 0.0),

@@ -15,7 +15,7 @@ from kernelet.kernels.width import require_width
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import learn_direct
 from kernelet.learners.direct_path import WarmStarted
-from kernelet.learners.kernel_learning import LearnedKernel, learn_width
+from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
 from kernelet.learners.marginal import FloatArray, InnerProblem
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
@@ -51,6 +51,7 @@ class DirectEstimator(WarmStarted):
     n_init: int
     max_iter: int
     verbose: int
+    learn_kernel: bool | str
 
     def _search_vectors(
         self,
@@ -74,7 +75,7 @@ class DirectEstimator(WarmStarted):
         seeds = rng.randint(np.iinfo(np.int32).max, size=(len(problems), self.n_init))
         starts = self._last_vectors(X.shape[1], len(problems))
         lock, interrupted = Lock(), Event()
-        if getattr(self, "learn_kernel", False):
+        if self._learns_kernel():
             learned = self._learned_kernel(X, weights, kernel, problems, budgets[0], rng)
             kernel, self.kernel_gain_ = learned.kernel, learned.gain
             if learned.interrupted:  # the search ends after a step
@@ -123,19 +124,31 @@ class DirectEstimator(WarmStarted):
         budget: int,
         rng: np.random.RandomState,
     ) -> LearnedKernel:
-        """The width that serves rows held out best, for estimators that can learn it."""
+        """The widths that serve rows held out best, for estimators that can learn them."""
         self.kernel_gain_ = 0.0
-        radial = require_width(kernel, f"{type(self).__name__} with learn_kernel=True")
+        asked = f"learn_kernel={self.learn_kernel!r}"
+        radial = require_width(kernel, f"{type(self).__name__} with {asked}")
         if len(problems) > 1:
-            raise ValueError(
-                'learn_kernel=True learns one width for all classes; give vectors="shared".'
-            )
+            raise ValueError(f'{asked} learns one kernel for all classes; give vectors="shared".')
         seed = int(rng.randint(np.iinfo(np.int32).max))
         with _SEEDING:
             vectors = seed_vectors(X, budget, self.init, kernel, seed, weights)
-        return learn_width(
-            X, radial, problems[0], vectors, max_iter=self.max_iter, tol=self.tol, seed=seed
+        return learn_widths(
+            X,
+            radial,
+            problems[0],
+            vectors,
+            per_feature=self.learn_kernel == "features",
+            max_iter=self.max_iter,
+            tol=self.tol,
+            seed=seed,
         )
+
+    def _learns_kernel(self) -> bool:
+        asked = getattr(self, "learn_kernel", False)
+        if isinstance(asked, bool | np.bool_) or asked == "features":
+            return bool(asked)
+        raise ValueError(f'learn_kernel must be True, False or "features", got {asked!r}.')
 
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""

@@ -1,10 +1,11 @@
-"""The width of the kernel, learned along with the vectors and judged by rows held out.
+"""The widths of the kernel, learned along with the vectors and judged by rows held out.
 
 W(Z) falls with the width as well, and its derivative costs no more than that in the vectors; but
 at another width W measures another norm, so it alone would over-fit. A share of the rows is held
 out. First gamma is divided or multiplied by three as long as that lowers the loss of these rows;
 then the search goes down in vectors and width together, and the width is taken at which their loss
-is least. Where no width is better for them than the one given, that one stays.
+is least. From there it goes on with one width per feature, if that is asked for. Where no width is
+better for them than the one given, that one stays.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from kernelet.kernels import Kernel
 from kernelet.kernels.radial import RadialKernel
-from kernelet.kernels.width import gamma_gradient, with_gamma
+from kernelet.kernels.width import with_gamma
 from kernelet.learners.direct import learn_direct
+from kernelet.learners.kernel_widths import OneWidth, WidthPerFeature, Widths
 from kernelet.learners.marginal import (
     Evaluation,
     FloatArray,
@@ -38,8 +41,10 @@ _PATIENCE = 15
 # Steps over the vectors after gamma has changed by this factor: they start near their end.
 _SHORT = 30
 _FACTOR = 3.0
-# The guard has to fall by this share: less is noise.
+# The guard has to fall by this share: less is noise. One width per feature is so many more numbers
+# to keep, and has to be worth more.
 _WORTH = 1e-3
+_WORTH_PER_FEATURE = 1e-2
 
 
 class LossProblem(Protocol):
@@ -62,17 +67,18 @@ class LossProblem(Protocol):
 class LearnedKernel:
     """The kernel, and the share by which the loss of rows held out fell."""
 
-    kernel: RadialKernel
+    kernel: Kernel
     gain: float
     interrupted: bool = False
 
 
-def learn_width(
+def learn_widths(
     X: Any,
     kernel: RadialKernel,
     problem: LossProblem,
     vectors: FloatArray,
     *,
+    per_feature: bool = False,
     max_iter: int,
     tol: float,
     seed: int,
@@ -86,8 +92,10 @@ def learn_width(
         Where the search starts.
     problem : LossProblem
     vectors : ndarray of shape (m, d)
+    per_feature : bool, default=False
+        Whether to go on with one width per feature.
     max_iter : int
-        Steps over the vectors alone, and again over both.
+        Steps over the vectors alone, again over both, and again with a width per feature.
     tol : float
     seed : int
         Draws the rows held out.
@@ -114,7 +122,9 @@ def learn_width(
         if not interrupted:
             interrupted = search.approach(tol, seed)
         if not interrupted:
-            search.run(max_iter)
+            search.run(OneWidth(search.nearest), max_iter)
+            if per_feature:
+                search.run_per_feature(max_iter)
     except KeyboardInterrupt:
         interrupted = True
     gain = 1.0 - search.least / search.first if search.first > 0.0 else 0.0
@@ -133,42 +143,66 @@ class _Guard:
 
 
 class _Search:
-    """L-BFGS over (Z, log gamma), which remembers the gamma of the least guard."""
+    """L-BFGS over (Z, log widths), which remembers the kernel of the least guard."""
 
     def __init__(
         self, X: Any, inner: InnerProblem, at: Evaluation, guard: _Guard, kernel: RadialKernel
     ) -> None:
         self.objective = MarginalObjective(X, kernel, inner)
         self.guard = guard
-        self.start = kernel
-        self.best = kernel
+        self.nearest = kernel  # of those with one width
+        self.best: Kernel = kernel
         self.first = self.least = guard(at.machine)
         self.at = at
-        self.scale = float(np.sqrt(np.mean(np.var(at.vectors, axis=0)))) or 1.0
-        self.waited = 0
 
-    def run(self, max_iter: int) -> None:
+    def run(self, widths: Widths, max_iter: int) -> None:
         """Go down in both until the guard has not fallen for a while."""
-        self.start = self.best
-        self.unit = abs(self.at.value) or 1.0
+        self.waited = 0
+        shape, unit = self.at.vectors.shape, abs(self.at.value) or 1.0
+        scale = float(np.sqrt(np.mean(np.var(self.at.vectors, axis=0)))) or 1.0
+        split = self.at.vectors.size
+
+        def value(z: FloatArray) -> tuple[float, FloatArray]:
+            self.objective.kernel = widths.kernel(z[split:])
+            self.last = at = self.objective(z[:split].reshape(shape) * scale)
+            slopes = widths.derivatives(self.objective.X, at)
+            gradient = np.append(at.gradient.ravel() * scale, slopes)
+            return at.value / unit, gradient / unit
+
         span = float(np.log(_FARTHEST))
-        z = np.append(self.at.vectors.ravel() / self.scale, 0.0)
-        bounds = [(None, None)] * (z.size - 1) + [(-span, span)]
         minimize(
-            self._value,
-            z,
+            value,
+            np.append(self.at.vectors.ravel() / scale, np.zeros(widths.size)),
             jac=True,
             method="L-BFGS-B",
-            bounds=bounds,
+            bounds=[(None, None)] * split + [(-span, span)] * widths.size,
             callback=self._accepted,
             options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
         )
+
+    def run_per_feature(self, max_iter: int) -> None:
+        """Go on with one width per feature, from the best that all have in common."""
+        before = self.least
+        self.run(WidthPerFeature(self.nearest, self.at.vectors.shape[1]), max_iter)
+        if self.least > (1.0 - _WORTH_PER_FEATURE) * before:
+            self.best, self.least = self.nearest, before
+
+    def _accepted(self, intermediate_result: Any) -> None:
+        value = self.guard(self.last.machine)
+        self.waited += 1
+        if value < self.least:
+            self.waited, self.least, self.at = 0, value, self.last
+            self.best = self.last.kernel
+            if isinstance(self.best, RadialKernel):
+                self.nearest = self.best
+        if self.waited >= _PATIENCE:
+            raise StopIteration
 
     def approach(self, tol: float, seed: int) -> bool:
         """Change gamma by a factor while the guard falls; returns whether Ctrl-C came."""
         for factor in (1.0 / _FACTOR, _FACTOR):
             while True:
-                kernel = with_gamma(self.best, factor * self.best.gamma)
+                kernel = with_gamma(self.nearest, factor * self.nearest.gamma)
                 end = learn_direct(
                     self.objective.X,
                     kernel,
@@ -181,49 +215,8 @@ class _Search:
                 value = self.guard(end.best.machine)
                 if end.interrupted or not value < (1.0 - _WORTH) * self.least:
                     break
-                self.least, self.best, self.at = value, kernel, end.best
+                self.least, self.at = value, end.best
+                self.best = self.nearest = kernel
             if end.interrupted:
                 return True
         return False
-
-    def _kernel(self, log_ratio: float) -> RadialKernel:
-        return with_gamma(self.start, self.start.gamma * float(np.exp(log_ratio)))
-
-    def _value(self, z: FloatArray) -> tuple[float, FloatArray]:
-        kernel = self._kernel(z[-1])
-        self.objective.kernel = kernel
-        Z = z[:-1].reshape(self.at.vectors.shape) * self.scale
-        self.last = at = self.objective(Z)
-        slope = width_derivative(self.objective.X, kernel, at)
-        gradient = np.append(at.gradient.ravel() * self.scale, slope)
-        return at.value / self.unit, gradient / self.unit
-
-    def _accepted(self, intermediate_result: Any) -> None:
-        value = self.guard(self.last.machine)
-        self.waited += 1
-        if value < self.least:
-            self.waited, self.least = 0, value
-            assert isinstance(self.last.kernel, RadialKernel)
-            self.best = self.last.kernel
-        if self.waited >= _PATIENCE:
-            raise StopIteration
-
-
-def width_derivative(X: Any, kernel: RadialKernel, at: Evaluation) -> float:
-    """dW / d log(gamma), by the envelope theorem: the coefficients are held fixed.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    kernel : RadialKernel
-    at : Evaluation
-        W at the vectors, with this kernel.
-
-    Returns
-    -------
-    float
-    """
-    beta = at.coefficients
-    scores = gamma_gradient(kernel, X, at.vectors, at.score_gradient @ beta.T)
-    norm = (beta * at.norm_gradient) @ beta.T
-    return scores + 0.5 * gamma_gradient(kernel, at.vectors, at.vectors, norm)

@@ -101,9 +101,10 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
-    learn_kernel : bool, default=False
+    learn_kernel : bool or "features", default=False
         Learn the width of a radial kernel along with the vectors, from ``gamma`` on: the one at
-        which the loss of a quarter of the rows, held out meanwhile, is least.
+        which the loss of a quarter of the rows, held out meanwhile, is least. With "features", one
+        width per feature (`kernelet.kernels.ScaledFeatures`), where that lowers it further.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The paper's loss, or the smoother one.
     vectors : {"shared", "per_class"}, default="shared"
@@ -185,7 +186,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        learn_kernel: bool = False,
+        learn_kernel: bool | str = False,
         loss: str = "hinge",
         vectors: str = "shared",
         init: str | ArrayLike = "kmeans",

@@ -56,9 +56,10 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
-    learn_kernel : bool, default=False
+    learn_kernel : bool or "features", default=False
         Learn the width of a radial kernel along with the vectors, from ``gamma`` on: the one at
-        which the loss of a quarter of the rows, held out meanwhile, is least.
+        which the loss of a quarter of the rows, held out meanwhile, is least. With "features", one
+        width per feature (`kernelet.kernels.ScaledFeatures`), where that lowers it further.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -129,7 +130,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        learn_kernel: bool = False,
+        learn_kernel: bool | str = False,
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 300,

@@ -70,6 +70,10 @@ class KernelMachine:
                 f"kernel must be a kernel object such as kernels.Gaussian(0.5), got {kernel!r}."
             )
         Z = np.array(check_vectors(vectors), order="C")
+        if kernel.n_features not in (None, Z.shape[1]):
+            raise ValueError(
+                f"the kernel is one of {kernel.n_features} features, the vectors have {Z.shape[1]}."
+            )
         beta = np.array(coefficients, dtype=Z.dtype, order="C")
         if beta.ndim == 1:
             beta = beta[:, np.newaxis]
