@@ -1,0 +1,18 @@
+"""Rows that need not be in memory: files that are read in chunks, and Dask collections."""
+
+from kernelet.rows.block import Block
+from kernelet.rows.chunks import Chunks
+from kernelet.rows.labelled import LabelledBlocks
+from kernelet.rows.opening import is_distant, open_pieces
+from kernelet.rows.pieces import ClusterError, Piece, Pieces
+
+__all__ = [
+    "Block",
+    "Chunks",
+    "ClusterError",
+    "LabelledBlocks",
+    "Piece",
+    "Pieces",
+    "is_distant",
+    "open_pieces",
+]

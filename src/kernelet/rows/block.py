@@ -1,0 +1,64 @@
+"""Some rows with their classes and weights: what every pass over rows is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some of the rows.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n,)
+        Which rows they are.
+    X : ndarray or CSR of shape (n, d)
+    codes : ndarray of shape (n,)
+        Classes.
+    weights : ndarray of shape (n,)
+    """
+
+    index: IndexArray
+    X: Any
+    codes: IndexArray
+    weights: FloatArray
+
+    def take(self, chosen: IndexArray) -> Block:
+        """Some of these."""
+        return Block(self.index[chosen], self.X[chosen], self.codes[chosen], self.weights[chosen])
+
+    def and_more(self, other: Block) -> Block:
+        """These and others."""
+        return Block.joined([self, other])
+
+    @staticmethod
+    def joined(blocks: Sequence[Block]) -> Block:
+        """Several as one, in their order."""
+        if len(blocks) == 1:
+            return blocks[0]
+        tables = [block.X for block in blocks]
+        is_sparse = sparse.issparse(tables[0])
+        return Block(
+            np.concatenate([block.index for block in blocks]),
+            sparse.vstack(tables, format="csr") if is_sparse else np.concatenate(tables),
+            np.concatenate([block.codes for block in blocks]),
+            np.concatenate([block.weights for block in blocks]),
+        )
+
+    def places(self, wanted: IndexArray) -> IndexArray:
+        """Where those of the wanted rows are that are in here; the index is sorted."""
+        if not self.index.size:
+            return np.empty(0, dtype=np.intp)
+        place = np.minimum(np.searchsorted(self.index, wanted), self.index.size - 1)
+        found: IndexArray = place[self.index[place] == wanted]
+        return found

@@ -1,0 +1,183 @@
+"""Rows that Dask's workers hold.
+
+Each partition becomes one piece, which the workers keep (Dask spills what does not fit to their
+disks, and computes again what a lost worker held). A pass sends its function to the pieces and
+brings back what it tells of each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import dask
+import numpy as np
+
+from kernelet.kernels.blocks import one_blas_thread
+from kernelet.rows.opening import column_of, is_dask, names_of, rows_of
+from kernelet.rows.pieces import ClusterError, LocalPieces, Piece, Pieces, Task
+
+R = TypeVar("R")
+
+# Seconds without any worker after which the rows are given up. Workers that died are usually
+# started again within a few.
+PATIENCE = 30.0
+# Seconds between two looks at whether there are workers.
+_LOOK = 1.0
+
+
+def dask_pieces(X: Any, y: Any, sample_weight: Any) -> Pieces:
+    """The partitions of a Dask array or data frame as pieces, on the active client if any."""
+    parts, lengths = _partitions(X)
+    columns = [
+        _column(name, values, X, lengths, len(parts))
+        for name, values in (("y", y), ("sample_weight", sample_weight))
+    ]
+    pieces = [
+        dask.delayed(_piece, name=f"kernelet_rows-{uuid.uuid4().hex}-{number}", pure=False)(*each)
+        for number, each in enumerate(zip(parts, *columns, strict=True))
+    ]
+    names = names_of(X)
+    client = _active_client()
+    if client is None:
+        return LocalPieces(
+            lambda number: pieces[number].compute(scheduler="synchronous"),
+            len(pieces),
+            lambda number: f"partition {number}",
+            names,
+        )
+    return DaskPieces(client, pieces, names)
+
+
+class DaskPieces:
+    """Pieces on the workers of a client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    pieces : list of Delayed
+        Each gives a `Piece`; the workers keep them as long as this object is there.
+    feature_names : sequence of str or None
+    """
+
+    def __init__(self, client: Any, pieces: list[Any], feature_names: Sequence[str] | None) -> None:
+        self.n_pieces = len(pieces)
+        self.feature_names = feature_names
+        self._client = client
+        self._pieces = client.persist(pieces)
+
+    def described(self, number: int) -> str:
+        return f"partition {number}"
+
+    def map(self, task: Task[R], name: str) -> Iterator[R]:
+        # the task is a node of the graph: it goes to each worker once, not with every piece
+        token = uuid.uuid4().hex
+        shared = dask.delayed(_Held(task), name=f"{name}_task-{token}", pure=True)
+        calls = [
+            dask.delayed(_run, pure=False)(
+                shared, number, piece, dask_key_name=f"{name}-{token}-{number}"
+            )
+            for number, piece in enumerate(self._pieces)
+        ]
+        futures = self._client.compute(calls, optimize_graph=False)
+        try:
+            for future in futures:
+                yield self._result(future)
+        finally:
+            # after an error or Ctrl-C the workers have better things to do
+            self._client.cancel([future for future in futures if not future.done()])
+
+    def _result(self, future: Any) -> Any:
+        from distributed import CancelledError
+        from distributed.comm import CommClosedError
+        from distributed.scheduler import KilledWorker
+
+        last_seen = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if self._client.status == "running" and self._client.nthreads():
+                    last_seen = time.monotonic()
+                elif time.monotonic() - last_seen > PATIENCE:
+                    raise self._lost(f"there has been no worker for {PATIENCE:g} s") from None
+            except KilledWorker as error:
+                raise self._lost("several workers died one after the other on it") from error
+            except (CancelledError, CommClosedError, OSError) as error:
+                raise self._lost(f"{type(error).__name__}: {error}") from error
+
+    def _lost(self, why: str) -> ClusterError:
+        return ClusterError(
+            f"the workers that hold the rows are gone ({why}). Start the cluster again, give the "
+            "workers more memory if they ran out of it, and fit again; with checkpoint= the fit "
+            "goes on where it was."
+        )
+
+
+class _Held:
+    """A function that Dask takes for data, and does not look into."""
+
+    def __init__(self, task: Callable[[int, Piece], Any]) -> None:
+        self.task = task
+
+
+def _run(held: _Held, number: int, piece: Piece) -> Any:
+    with one_blas_thread():
+        return held.task(number, piece)
+
+
+def _piece(rows: Any, labels: Any, weights: Any) -> Piece:
+    return Piece(
+        rows_of(rows),
+        None if labels is None else column_of(labels),
+        None if weights is None else column_of(weights, np.float64),
+    )
+
+
+def _active_client() -> Any:
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    try:
+        return get_client()
+    except ValueError:  # there is none: Dask's own word for it
+        return None
+
+
+def _partitions(X: Any) -> tuple[list[Any], list[int] | None]:
+    """Delayed partitions, and how many rows each has where this is known."""
+    if hasattr(X, "partitions"):  # a data frame, or a series
+        return list(X.to_delayed()), None
+    if X.ndim == 2 and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    lengths = None if any(np.isnan(X.chunks[0])) else [int(length) for length in X.chunks[0]]
+    return list(X.to_delayed().ravel()), lengths
+
+
+def _column(name: str, values: Any, X: Any, lengths: list[int] | None, n_parts: int) -> list[Any]:
+    """Partitions of labels or weights, cut as those of the rows are."""
+    if values is None:
+        return [None] * n_parts
+    if is_dask(values):
+        if lengths is not None and not hasattr(values, "partitions"):
+            values = values.rechunk((tuple(lengths), *values.chunks[1:]))
+        parts = _partitions(values)[0]
+        if len(parts) != n_parts:
+            raise ValueError(
+                f"{name} has {len(parts)} partitions and X {n_parts}; they must go together."
+            )
+        return parts
+    if lengths is None:
+        raise ValueError(
+            f"{name} must be a Dask collection as X is: nobody knows which of its values belong "
+            "to which partition."
+        )
+    column = np.asarray(values)
+    if column.shape[0] != sum(lengths):
+        raise ValueError(f"{name} has {column.shape[0]} values for {sum(lengths)} rows.")
+    ends = list(itertools.accumulate(lengths))
+    return [column[end - length : end] for end, length in zip(ends, lengths, strict=True)]

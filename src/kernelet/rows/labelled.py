@@ -1,0 +1,195 @@
+"""Rows with classes, in blocks of a fixed length: sums over them, and a sample of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelet.rows.block import Block, FloatArray, IndexArray
+from kernelet.rows.pieces import Piece, Pieces
+
+# Rows that are worked on at once. Sums are over such blocks, in the order of the rows.
+BLOCK_ROWS = 8192
+
+
+class Sum(Protocol):
+    """What blocks are asked for can be added."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+S = TypeVar("S", bound=Sum)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows drawn at random, in their order; all of them where there are few.
+
+    Attributes
+    ----------
+    block : Block
+    represents : ndarray of shape (n,)
+        For how many rows of its class each stands.
+    """
+
+    block: Block
+    represents: FloatArray
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights with which the sample stands for all rows."""
+        weights: FloatArray = self.block.weights * self.represents
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledBlocks:
+    """Rows in pieces, whose classes are known from a pass over them.
+
+    Rows of weight zero are never seen.
+
+    Attributes
+    ----------
+    pieces : Pieces
+    classes : ndarray of shape (k,)
+        Labels, sorted.
+    factors : ndarray of shape (k,)
+        Weights of the classes.
+    lengths : ndarray of shape (n_pieces,)
+        Rows of each piece.
+    counts : ndarray of shape (n_pieces, k)
+        Rows of a positive weight.
+    n_features : int
+    """
+
+    pieces: Pieces
+    classes: NDArray[Any]
+    factors: FloatArray
+    lengths: IndexArray
+    counts: IndexArray
+    n_features: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self.lengths.sum()), self.n_features
+
+    @property
+    def n_blocks(self) -> int:
+        """Blocks in all pieces."""
+        return int(np.sum(-(-self.lengths // BLOCK_ROWS)))
+
+    def total(self, function: Callable[[Block], S], name: str) -> S:
+        """The sum over all blocks of what a function tells of each.
+
+        The function goes to where the rows are, so it can be pickled; `name` is what people see of
+        it in Dask's dashboard.
+        """
+        pass_ = _Pass(function, self.classes, self.factors, np.cumsum(self.lengths) - self.lengths)
+        return reduce(add, self.pieces.map(pass_, f"kernelet_{name}"))
+
+    def sample(self, size: int, seed: int) -> Sample:
+        """About so many rows, of each class in proportion but at least a hundred, drawn at random.
+
+        Which rows these are depends on the order of the rows, and not on the pieces.
+        """
+        rng = np.random.default_rng(seed)
+        counts = self.counts.sum(axis=0)
+        share = size / max(size, int(counts.sum()))
+        before = np.cumsum(self.counts, axis=0) - self.counts
+        wanted: list[list[IndexArray]] = [[] for _ in range(self.pieces.n_pieces)]
+        represents = np.ones(counts.size)
+        for code, count in enumerate(counts.tolist()):
+            n_drawn = count if share == 1.0 else min(count, max(_FEWEST, round(share * count)))
+            if n_drawn:
+                represents[code] = count / n_drawn
+            drawn = np.sort(rng.choice(count, n_drawn, replace=False, shuffle=False))
+            for number in range(self.pieces.n_pieces):
+                place = drawn - before[number, code]
+                mine = place[(place >= 0) & (place < self.counts[number, code])]
+                wanted[number].append(mine.astype(np.intp))
+        starts = np.cumsum(self.lengths) - self.lengths
+        drawing = _Draw(wanted, self.classes, self.factors, starts)
+        block = Block.joined(list(self.pieces.map(drawing, "kernelet_sample")))
+        return Sample(block, represents[block.codes])
+
+
+# A class that is rare is not left out of a sample.
+_FEWEST = 100
+
+
+def coded(
+    piece: Piece, classes: NDArray[Any], factors: FloatArray
+) -> tuple[IndexArray, FloatArray]:
+    """Classes and weights of the rows of a piece."""
+    if classes.size == 1:
+        codes = np.zeros(piece.X.shape[0], dtype=np.intp)
+    elif classes.size == 2:
+        codes = (piece.y == classes[1]).astype(np.intp)
+    else:
+        codes = np.searchsorted(classes, np.asarray(piece.y))
+    weights: FloatArray = factors[codes]
+    if piece.weights is not None:
+        weights = weights * piece.weights
+    return codes, weights
+
+
+def blocks_of(
+    piece: Piece, start: int, classes: NDArray[Any], factors: FloatArray
+) -> Iterator[Block]:
+    """The rows of a piece that have a weight, a block at a time."""
+    codes, weights = coded(piece, classes, factors)
+    for first in range(0, codes.size, BLOCK_ROWS):
+        part = slice(first, min(first + BLOCK_ROWS, codes.size))
+        rows = piece.X[part]
+        index = np.arange(start + part.start, start + part.stop)
+        block = Block(index, _array(rows), codes[part], weights[part])
+        yield block if block.weights.all() else block.take(np.flatnonzero(block.weights))
+
+
+def _array(rows: Any) -> Any:
+    """Rows in double precision, in memory."""
+    if sparse.issparse(rows):
+        return rows.astype(np.float64)
+    return np.ascontiguousarray(rows, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """The sum over the blocks of a piece."""
+
+    function: Callable[[Block], Any]
+    classes: NDArray[Any]
+    factors: FloatArray
+    starts: IndexArray
+
+    def __call__(self, number: int, piece: Piece) -> Any:
+        blocks = blocks_of(piece, int(self.starts[number]), self.classes, self.factors)
+        return reduce(add, (self.function(block) for block in blocks))
+
+
+@dataclass(frozen=True, eq=False)
+class _Draw:
+    """The rows of a piece that are at given places among those of their class."""
+
+    wanted: list[list[IndexArray]]
+    classes: NDArray[Any]
+    factors: FloatArray
+    starts: IndexArray
+
+    def __call__(self, number: int, piece: Piece) -> Block:
+        codes, weights = coded(piece, self.classes, self.factors)
+        rows = [
+            np.flatnonzero((codes == code) & (weights > 0.0))[places]
+            for code, places in enumerate(self.wanted[number])
+        ]
+        chosen = np.sort(np.concatenate(rows))
+        index = chosen + int(self.starts[number])
+        return Block(index, _array(piece.X[chosen]), codes[chosen], weights[chosen])

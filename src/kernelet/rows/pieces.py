@@ -1,0 +1,104 @@
+"""Where rows are, piece by piece: on this machine, or wherever Dask has put them.
+
+A pass over the rows is a function of one piece. Its results come back in the order of the pieces,
+whatever thread or worker was first, so that sums over them are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+from kernelet.kernels.blocks import available_threads, one_blas_thread
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Rows as they were given, with labels and weights where there are any."""
+
+    X: Any
+    y: NDArray[Any] | None = None
+    weights: NDArray[Any] | None = None
+
+
+# What a pass does with the piece of a number.
+Task = Callable[[int, Piece], R]
+
+
+class ClusterError(RuntimeError):
+    """The workers that hold the rows are gone."""
+
+
+class Pieces(Protocol):
+    """All rows, in pieces."""
+
+    n_pieces: int
+    feature_names: Sequence[str] | None
+
+    def map(self, task: Task[R], name: str) -> Iterator[R]:
+        """The results of a task for every piece, in order; people see its name in a dashboard."""
+        ...
+
+    def described(self, number: int) -> str:
+        """What to call a piece in an error message."""
+        ...
+
+
+class LocalPieces:
+    """Pieces that are read when they are needed, a few at a time, by the threads of this process.
+
+    Parameters
+    ----------
+    read : callable
+        Takes the number of a piece to the `Piece`.
+    n_pieces : int
+    described : callable, default=None
+        Takes the number of a piece to what it is called.
+    feature_names : sequence of str, default=None
+    """
+
+    def __init__(
+        self,
+        read: Callable[[int], Piece],
+        n_pieces: int,
+        described: Callable[[int], str] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self._read = read
+        self.n_pieces = n_pieces
+        self._described = described
+        self.feature_names = feature_names
+
+    def described(self, number: int) -> str:
+        return f"block {number}" if self._described is None else self._described(number)
+
+    def map(self, task: Task[R], name: str) -> Iterator[R]:
+        n_threads = min(available_threads(), self.n_pieces)
+        with one_blas_thread():
+            if n_threads <= 1:
+                for number in range(self.n_pieces):
+                    yield task(number, self._read(number))
+                return
+            with ThreadPoolExecutor(n_threads) as pool:
+                yield from self._in_threads(pool, n_threads, task)
+
+    def _in_threads(self, pool: ThreadPoolExecutor, ahead: int, task: Task[R]) -> Iterator[R]:
+        """No more pieces are read ahead than there are threads, so that few are in memory."""
+        waiting: deque[Future[R]] = deque()
+        try:
+            for number in range(self.n_pieces):
+                waiting.append(pool.submit(lambda k: task(k, self._read(k)), number))
+                if len(waiting) > ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
