@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelet.learners.marginal import Evaluation, FloatArray, MarginalObjective
+from kernelet.learners.marginal import Evaluation, FloatArray, Objective
 from kernelet.solvers.parallel import one_thread_if_small
 
 # Steps that change W by less than this share of it, over a whole leg, end the search.
@@ -65,7 +65,7 @@ class Descent:
 
 
 def minimize_over_vectors(
-    objective: MarginalObjective,
+    objective: Objective,
     Z: FloatArray,
     *,
     max_iter: int = 200,
@@ -81,7 +81,7 @@ def minimize_over_vectors(
 
     Parameters
     ----------
-    objective : MarginalObjective
+    objective : Objective
     Z : ndarray of shape (m, d)
     max_iter : int, default=200
         Accepted steps in all.
@@ -98,7 +98,7 @@ def minimize_over_vectors(
     Descent
     """
     m, d = Z.shape
-    with one_thread_if_small(objective.X.shape[0] * m * (m + d)):
+    with one_thread_if_small(objective.n_rows * m * (m + d)):
         search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
         search.run(revive)
     return search.result()
@@ -107,7 +107,7 @@ def minimize_over_vectors(
 class _Search:
     def __init__(
         self,
-        objective: MarginalObjective,
+        objective: Objective,
         Z: FloatArray,
         max_iter: int,
         tol: float,

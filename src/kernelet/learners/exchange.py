@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from kernelet.kernels.arrays import dense
-from kernelet.learners.marginal import Evaluation, FloatArray, MarginalObjective
+from kernelet.learners.marginal import Evaluation, FloatArray, Objective
 from kernelet.subspace import WhitenedMap
 
 # Rows looked at as candidates; their Gram matrix is kept.
@@ -53,7 +52,7 @@ def removals(at: Evaluation, n_vectors: int) -> tuple[NDArray[np.intp], FloatArr
 
 
 def best_rows(
-    objective: MarginalObjective, at: Evaluation, n_rows: int, rng: np.random.Generator
+    objective: Objective, at: Evaluation, n_rows: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Rows of X which, added to the vectors, lower W most, and the gain of each.
 
@@ -61,21 +60,17 @@ def best_rows(
     W falls by 1/2 r^2 for a unit e. Rows are taken one after the other, as pivots: what a chosen
     row explains is taken out of the others.
     """
-    X = objective.X
-    n = X.shape[0]
-    index = np.arange(n) if n <= _CANDIDATES else np.sort(rng.choice(n, _CANDIDATES, replace=False))
-    candidates = np.asarray(dense(X[index]), dtype=np.float64)
-    active = np.flatnonzero(at.score_gradient.any(axis=1))
+    candidates = objective.candidates(_CANDIDATES, rng)
     kernel = objective.kernel
     values = kernel(candidates, at.vectors)
-    slope = kernel(X[active], candidates).T @ at.score_gradient[active]
+    slope = objective.slope_at(at, candidates)
     slope += values @ (at.coefficients * at.norm_gradient)
     phi = WhitenedMap.from_vectors(kernel, at.vectors).features_from_values(values)
     R = kernel(candidates, candidates) - phi @ phi.T
     smallest = _NULL * np.maximum(kernel.diagonal(candidates), np.finfo(float).tiny)
     chosen: list[int] = []
     gains: list[float] = []
-    for _ in range(min(n_rows, index.size)):
+    for _ in range(min(n_rows, candidates.shape[0])):
         outside = np.diag(R)
         free = outside > smallest
         gain = np.where(free, 0.5 * np.square(slope).sum(1) / np.where(free, outside, 1.0), 0.0)
@@ -90,9 +85,7 @@ def best_rows(
     return candidates[chosen], np.array(gains)
 
 
-def revived(
-    objective: MarginalObjective, at: Evaluation, rng: np.random.Generator
-) -> FloatArray | None:
+def revived(objective: Objective, at: Evaluation, rng: np.random.Generator) -> FloatArray | None:
     """The vectors with spare ones replaced by rows that help, or None when there are none."""
     order, losses = removals(at, max(1, at.vectors.shape[0] // 2))
     n_spare = int(np.argmin(np.append(losses < _SPARE * abs(at.value), False)))
@@ -128,7 +121,7 @@ def _pulled_apart(at: Evaluation) -> FloatArray | None:
 
 
 def resized(
-    objective: MarginalObjective, at: Evaluation, n_vectors: int, rng: np.random.Generator
+    objective: Objective, at: Evaluation, n_vectors: int, rng: np.random.Generator
 ) -> FloatArray:
     """Vectors for another budget: the best rows added, or the least useful vectors dropped."""
     vectors = at.vectors

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import check_rows
+from kernelet.kernels.arrays import check_rows, dense
 from kernelet.machine import KernelMachine
 from kernelet.subspace import WhitenedMap
 
@@ -73,7 +73,10 @@ class InnerProblem(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """W at Z, with its gradient and the machine there."""
+    """W at Z, with its gradient and the machine there.
+
+    ``score_gradient`` is that of the inner solution, in the form that the objective knows.
+    """
 
     vectors: FloatArray
     value: float
@@ -84,13 +87,46 @@ class Evaluation:
     natural_rank: int
     gap: float
     kernel: Kernel
-    score_gradient: FloatArray
+    score_gradient: Any
     norm_gradient: FloatArray
 
     @property
     def machine(self) -> KernelMachine:
         """The kernel machine that attains the value."""
         return KernelMachine(self.kernel, self.vectors, self.coefficients, self.intercepts)
+
+
+def subspace_of(kernel: Kernel, Z: FloatArray, gram: FloatArray, rank: int | None) -> WhitenedMap:
+    """The span of the vectors, of a given dimension where it has as many."""
+    try:
+        return WhitenedMap.from_gram(kernel, Z, gram, rank)
+    except np.linalg.LinAlgError:
+        # fewer directions than were held fixed: a line search has moved vectors together
+        return WhitenedMap.from_gram(kernel, Z, gram)
+
+
+class Objective(Protocol):
+    """W(Z), wherever the rows are."""
+
+    kernel: Kernel
+    n_evaluations: int
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are worked on at once."""
+        ...
+
+    def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
+        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
+        ...
+
+    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
+        """Rows that might become vectors."""
+        ...
+
+    def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
+        """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
+        ...
 
 
 class MarginalObjective:
@@ -116,7 +152,7 @@ class MarginalObjective:
         self.n_evaluations += 1
         prepared = self.kernel.prepare(Z)
         gram, gram_pullback = prepared.linearize(Z)
-        subspace = self._subspace(Z, gram, rank)
+        subspace = subspace_of(self.kernel, Z, gram, rank)
         K, pullback = prepared.linearize(self.X)
         start = None
         if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
@@ -146,12 +182,22 @@ class MarginalObjective:
             norm_gradient=solution.norm_gradient,
         )
 
-    def _subspace(self, Z: FloatArray, gram: FloatArray, rank: int | None) -> WhitenedMap:
-        try:
-            return WhitenedMap.from_gram(self.kernel, Z, gram, rank)
-        except np.linalg.LinAlgError:
-            # fewer directions than were held fixed: a line search has moved vectors together
-            return WhitenedMap.from_gram(self.kernel, Z, gram)
+    @property
+    def n_rows(self) -> int:
+        """Rows that are worked on at once."""
+        return int(self.X.shape[0])
+
+    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
+        """Rows that might become vectors: so many at random, or all."""
+        n = self.n_rows
+        index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
+        return np.asarray(dense(self.X[index]), dtype=np.float64)
+
+    def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
+        """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
+        active = np.flatnonzero(at.score_gradient.any(axis=1))
+        slope: FloatArray = self.kernel(self.X[active], candidates).T @ at.score_gradient[active]
+        return slope
 
     def without_gradient(self, Z: FloatArray) -> Evaluation:
         """Value and machine at Z for kernels that have no gradient in their vectors."""

@@ -13,8 +13,8 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-import dask
 import numpy as np
+from dask.delayed import delayed
 
 from kernelet.kernels.blocks import one_blas_thread
 from kernelet.rows.opening import column_of, is_dask, names_of, rows_of
@@ -37,7 +37,7 @@ def dask_pieces(X: Any, y: Any, sample_weight: Any) -> Pieces:
         for name, values in (("y", y), ("sample_weight", sample_weight))
     ]
     pieces = [
-        dask.delayed(_piece, name=f"kernelet_rows-{uuid.uuid4().hex}-{number}", pure=False)(*each)
+        delayed(_piece, name=f"kernelet_rows-{uuid.uuid4().hex}-{number}", pure=False)(*each)
         for number, each in enumerate(zip(parts, *columns, strict=True))
     ]
     names = names_of(X)
@@ -75,9 +75,9 @@ class DaskPieces:
     def map(self, task: Task[R], name: str) -> Iterator[R]:
         # the task is a node of the graph: it goes to each worker once, not with every piece
         token = uuid.uuid4().hex
-        shared = dask.delayed(_Held(task), name=f"{name}_task-{token}", pure=True)
+        shared = delayed(_Held(task), name=f"{name}_task-{token}", pure=True)
         calls = [
-            dask.delayed(_run, pure=False)(
+            delayed(_run, pure=False)(
                 shared, number, piece, dask_key_name=f"{name}-{token}-{number}"
             )
             for number, piece in enumerate(self._pieces)
@@ -92,7 +92,7 @@ class DaskPieces:
 
     def _result(self, future: Any) -> Any:
         from distributed import CancelledError
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
 
         last_seen = time.monotonic()

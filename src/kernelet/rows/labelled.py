@@ -93,7 +93,8 @@ class LabelledBlocks:
         it in Dask's dashboard.
         """
         pass_ = _Pass(function, self.classes, self.factors, np.cumsum(self.lengths) - self.lengths)
-        return reduce(add, self.pieces.map(pass_, f"kernelet_{name}"))
+        whole: S = reduce(add, self.pieces.map(pass_, f"kernelet_{name}"))
+        return whole
 
     def sample(self, size: int, seed: int) -> Sample:
         """About so many rows, of each class in proportion but at least a hundred, drawn at random.

@@ -97,7 +97,8 @@ def _of_chunks(X: Chunks, y: Any, sample_weight: Any) -> LocalPieces:
             None if sample_weight is None else column_of(sample_weight[number], np.float64),
         )
 
-    return LocalPieces(read, len(X), X.name)
+    # one chunk more is read, which is little, so that models know the names of their columns
+    return LocalPieces(read, len(X), X.name, names_of(X[0]))
 
 
 def rows_of(table: Any) -> Any:

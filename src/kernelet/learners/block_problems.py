@@ -1,0 +1,278 @@
+"""Inner problems over rows that are elsewhere: the SVM with either loss, and Fisher's contrast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from kernelet.learners.block_objective import BlockInnerSolution, OwnSlopes, Slopes
+from kernelet.learners.marginal import FloatArray, Start
+from kernelet.rows import Block, LabelledBlocks
+from kernelet.rows.block import IndexArray
+from kernelet.rows.labelled import Sample
+from kernelet.solvers.block_hinge import BlockMultipliers, block_hinge
+from kernelet.solvers.block_margins import N_GROUPS, Features, Point, Targets, groups_of
+from kernelet.solvers.block_newton import block_squared_hinge
+from kernelet.subspace import WhitenedMap
+
+
+class HingeBlockProblem:
+    """sum_k min 1/2 ||w_k||^2 + sum_i C_i max(0, 1 - y_ik f_k(x_i)), as `SVMProblem`.
+
+    Parameters
+    ----------
+    targets : Targets
+        The machines.
+    C : float
+        Cost of a row of weight one.
+    tol : float
+        Relative duality gap of each solve.
+    """
+
+    def __init__(self, targets: Targets, C: float, tol: float) -> None:
+        self.targets, self.C, self.tol = targets, C, tol
+
+    def solve(
+        self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
+    ) -> BlockInnerSolution:
+        """Solve all machines together: a pass serves them all."""
+        point = None if start is None else Point(*start)
+        found = block_hinge(
+            rows, space, sample, self.C, tol=self.tol, start=point, targets=self.targets
+        )
+        multipliers = [one.multipliers for one in found]
+        own = [
+            OwnSlopes(each.own.X, -self.targets.of(each.own.codes)[:, k] * each.values, k)
+            for k, each in enumerate(multipliers)
+        ]
+        return BlockInnerSolution(
+            value=sum(one.primal_value for one in found),
+            weights=np.stack([one.weights for one in found], axis=1),
+            intercepts=np.array([one.intercept for one in found]),
+            slopes=Slopes(HingeSlopes.of(self.targets, self.C, multipliers), space, own),
+            norm_gradient=np.ones(len(found)),
+            gap=max(one.gap for one in found),
+            n_passes=max(one.n_passes for one in found),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class HingeSlopes:
+    """-y_i a_i of the rows whose multipliers follow from the group that they are in."""
+
+    targets: Targets
+    C: float
+    reference: Point
+    ratios: FloatArray
+    near: Sequence[IndexArray]
+
+    @classmethod
+    def of(cls, targets: Targets, C: float, multipliers: Sequence[BlockMultipliers]) -> HingeSlopes:
+        """The slopes of several outputs."""
+        return cls(
+            targets,
+            C,
+            Point(
+                np.concatenate([each.reference.weights for each in multipliers], axis=1),
+                np.concatenate([each.reference.intercepts for each in multipliers]),
+            ),
+            # a last group of none, which the index -1 of rows far outside leads to
+            np.stack([np.pad(each.ratios, ((0, 0), (0, 1))) for each in multipliers]),
+            [each.near for each in multipliers],
+        )
+
+    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
+        Y = self.targets.of(block.codes)
+        groups = groups_of(1.0 - Y * self.reference.scores(Phi))
+        groups[groups < 0] = N_GROUPS
+        sides = (Y > 0.0).astype(np.intp)
+        ratio = self.ratios[np.arange(Y.shape[1]), sides, groups]
+        for k, index in enumerate(self.near):
+            ratio[block.places(index), k] = 0.0
+        slopes: FloatArray = -Y * ratio * (self.C * block.weights)[:, None]
+        return slopes
+
+
+class SquaredHingeBlockProblem:
+    """sum_k min 1/2 ||w_k||^2 + sum_i C_i max(0, 1 - y_ik f_k(x_i))^2; see `HingeBlockProblem`."""
+
+    def __init__(self, targets: Targets, C: float, tol: float) -> None:
+        self.targets, self.C, self.tol = targets, C, tol
+
+    def solve(
+        self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
+    ) -> BlockInnerSolution:
+        """Solve all machines together."""
+        point = None if start is None else Point(*start)
+        found = block_squared_hinge(
+            rows, space, sample, self.C, tol=self.tol, start=point, targets=self.targets
+        )
+        end = Point(
+            np.stack([one.weights for one in found], axis=1),
+            np.array([one.intercept for one in found]),
+        )
+        return BlockInnerSolution(
+            value=sum(one.primal_value for one in found),
+            weights=end.weights,
+            intercepts=end.intercepts,
+            slopes=Slopes(SquaredHingeSlopes(self.targets, self.C, end), space),
+            norm_gradient=np.ones(len(found)),
+            gap=max(one.gap for one in found),
+            n_passes=max(one.n_passes for one in found),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredHingeSlopes:
+    """-2 y_i C_i max(0, 1 - y_i f(x_i))."""
+
+    targets: Targets
+    C: float
+    point: Point
+
+    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
+        Y = self.targets.of(block.codes)
+        slack = np.maximum(0.0, 1.0 - Y * self.point.scores(Phi))
+        return -2.0 * Y * slack * (self.C * block.weights)[:, None]
+
+
+BLOCK_LOSSES = {"hinge": HingeBlockProblem, "squared_hinge": SquaredHingeBlockProblem}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMoments:
+    """Weights, sums and products of features, by class; about a shift."""
+
+    sizes: FloatArray
+    sums: FloatArray
+    products: FloatArray
+
+    def __add__(self, other: FeatureMoments) -> FeatureMoments:
+        return FeatureMoments(
+            self.sizes + other.sizes, self.sums + other.sums, self.products + other.products
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _MomentPass:
+    space: Features
+    n_classes: int
+    shift: FloatArray
+
+    def __call__(self, block: Block) -> FeatureMoments:
+        Phi = self.space.features(block.X) - self.shift
+        member = np.where(block.codes == np.arange(self.n_classes)[:, None], block.weights, 0.0)
+        return FeatureMoments(
+            member.sum(axis=1), member @ Phi, Phi.T @ (block.weights[:, None] * Phi)
+        )
+
+
+class ContrastBlockProblem:
+    """Fisher directions of one class against the rest; see `ContrastProblem`.
+
+    Parameters
+    ----------
+    targets : Targets
+    mu : float
+        Regularisation, in units of the features' variance.
+    """
+
+    def __init__(self, targets: Targets, mu: float) -> None:
+        self.targets, self.mu = targets, mu
+
+    def solve(
+        self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
+    ) -> BlockInnerSolution:
+        """Solve each contrast in closed form, from the moments of the classes."""
+        # about the mean of the sample, so that variances keep their digits
+        shift = np.average(space.features(sample.block.X), axis=0, weights=sample.weights)
+        told = rows.total(_MomentPass(space, rows.classes.size, shift), "moments")
+        share = told.sizes / told.sizes.sum()
+        sums, products = told.sums / told.sizes.sum(), told.products / told.sizes.sum()
+        directions = [self._direction(k, share, sums, products) for k in self.targets.positive]
+        weights = np.stack([each.weights for each in directions], axis=1)
+        eigenvalues = np.array([each.eigenvalue for each in directions])
+        slopes = ContrastSlopes(
+            self.targets,
+            float(told.sizes.sum()),
+            weights,
+            eigenvalues,
+            np.stack([(each.means + shift) @ each.weights for each in directions]),
+            np.stack([each.sizes for each in directions]),
+        )
+        return BlockInnerSolution(
+            value=-float(eigenvalues.sum()),
+            weights=weights,
+            intercepts=np.zeros(len(directions)),
+            slopes=Slopes(slopes, space),
+            norm_gradient=2.0 * self.mu * eigenvalues,
+            gap=0.0,
+            n_passes=1,
+        )
+
+    def _direction(
+        self, positive: int, share: FloatArray, sums: FloatArray, products: FloatArray
+    ) -> _Direction:
+        """The direction with w'(S_w + mu I)w = 1; the sides are y = -1 and y = 1."""
+        sizes = np.array([share.sum() - share[positive], share[positive]])
+        if not sizes.all():  # nothing to tell apart: a class of weight zero
+            return _Direction(np.zeros(sums.shape[1]), 0.0, np.zeros((2, sums.shape[1])), sizes)
+        means = np.stack([sums.sum(axis=0) - sums[positive], sums[positive]]) / sizes[:, None]
+        within = products - means.T @ (sizes[:, None] * means)
+        within = 0.5 * (within + within.T)
+        within[np.diag_indices_from(within)] += self.mu
+        contrast = means[1] - means[0]
+        w = cho_solve(cho_factor(within, lower=True), contrast)
+        eigenvalue = float(contrast @ w)
+        return _Direction(w / np.sqrt(max(eigenvalue, _TINY)), eigenvalue, means, sizes)
+
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class _Direction:
+    weights: FloatArray
+    eigenvalue: float
+    means: FloatArray
+    sizes: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ContrastSlopes:
+    """dF/df by (63), which depends on a row's score and side only.
+
+    Attributes
+    ----------
+    targets : Targets
+    total : float
+        Weight of all rows.
+    weights : ndarray of shape (m, k)
+    eigenvalues : ndarray of shape (k,)
+    scores : ndarray of shape (k, 2)
+        Of the means of both sides.
+    sizes : ndarray of shape (k, 2)
+        Shares of both sides.
+    """
+
+    targets: Targets
+    total: float
+    weights: FloatArray
+    eigenvalues: FloatArray
+    scores: FloatArray
+    sizes: FloatArray
+
+    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
+        Y = self.targets.of(block.codes)
+        sides = (Y > 0.0).astype(np.intp)
+        outputs = np.arange(Y.shape[1])
+        share = (block.weights / self.total)[:, None]
+        centred = Phi @ self.weights - self.scores[outputs, sides]
+        distance = self.scores[:, 1] - self.scores[:, 0]
+        size = self.sizes[outputs, sides]
+        averaging = np.divide(share * Y, size, out=np.zeros_like(Y), where=size > 0.0)
+        slopes: FloatArray = 2.0 * self.eigenvalues * share * centred - 2.0 * distance * averaging
+        return slopes

@@ -1,0 +1,122 @@
+"""Rows that stay where they are, made ready for the learners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.learners.saving import remember_training
+from kernelet.learners.weights import class_weights
+from kernelet.rows import LabelledBlocks, open_pieces
+from kernelet.rows.labelled import Sample
+from kernelet.rows.survey import Survey, survey
+
+FloatArray = NDArray[np.float64]
+
+# Rows that are drawn, for the vectors to start from and for what can be guessed from a few.
+SAMPLE_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class DistantSet:
+    """Rows that are elsewhere, with the kernel resolved on them.
+
+    Unlike a `TrainingSet` these are the rows as they come: equal ones are not merged.
+
+    Attributes
+    ----------
+    rows : LabelledBlocks
+    sample : Sample
+    kernel : Kernel
+    rng : RandomState
+    least_weight : float
+        The smallest weight that is not zero.
+    """
+
+    rows: LabelledBlocks
+    sample: Sample
+    kernel: Kernel
+    rng: np.random.RandomState
+    least_weight: float
+
+    @property
+    def n_classes(self) -> int:
+        """How many labels there are."""
+        return int(self.rows.classes.size)
+
+
+def distant_set(
+    estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, n_sample: int = SAMPLE_ROWS
+) -> DistantSet:
+    """Look at the rows, and draw a sample of them: two passes.
+
+    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where there
+    are labels, ``class_weight``; where anything is random, ``random_state``.
+    """
+    pieces = open_pieces(X, y, sample_weight)
+    seen = survey(pieces)
+    factors = _factors(estimator, seen, has_labels=y is not None)
+    _remember(estimator, seen, pieces.feature_names, has_labels=y is not None)
+    rows = LabelledBlocks(pieces, seen.classes, factors, seen.lengths, seen.counts, seen.n_features)
+    rng = check_random_state(getattr(estimator, "random_state", None))
+    # nothing is looked up in the rows but gamma, which is a number by now
+    kernel = resolve_kernel(
+        estimator.kernel,
+        np.zeros((1, seen.n_features)),
+        _gamma(estimator.gamma, seen, factors),
+        estimator.degree,
+        estimator.coef0,
+    )
+    present = factors > 0.0
+    return DistantSet(
+        rows,
+        rows.sample(n_sample, int(rng.randint(np.iinfo(np.int32).max))),
+        kernel,
+        rng,
+        float((factors * seen.least)[present].min()),
+    )
+
+
+def _factors(estimator: Any, seen: Survey, has_labels: bool) -> FloatArray:
+    """Class weights; 0 for a class that has no row of a positive weight."""
+    if not has_labels:
+        if not seen.totals.sum():
+            raise ValueError("all rows have a sample_weight of zero.")
+        return np.ones(1)
+    codes = np.arange(seen.classes.size)
+    factors = class_weights(estimator.class_weight, seen.classes, codes, seen.totals)
+    factors = np.where(seen.totals > 0.0, factors, 0.0)
+    if np.count_nonzero(factors) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows of at least two classes; with a positive "
+            f"weight there is only one class: {seen.classes[factors > 0.0].tolist()}."
+        )
+    return factors
+
+
+def _remember(estimator: Any, seen: Survey, names: Any, has_labels: bool) -> None:
+    estimator.n_features_in_ = seen.n_features
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    if names is not None:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    counts = seen.counts.sum(axis=0) if has_labels else None
+    remember_training(estimator, int(seen.lengths.sum()), counts)
+
+
+def _gamma(gamma: float | str, seen: Survey, factors: FloatArray) -> float | str:
+    """A number for the gammas that depend on the rows; see `gamma_of_weighted_rows`."""
+    if not isinstance(gamma, str) or gamma not in ("scale", "mean_distance"):
+        return gamma
+    mean, variances = seen.moments(factors)
+    spread = float(variances.sum())
+    if gamma == "mean_distance":
+        return 1.0 / (2.0 * spread) if spread > 0.0 else 1.0
+    # of all numbers together: within the columns, and between their means
+    whole = spread + seen.n_features * float(mean.var())
+    return 1.0 / whole if whole > 0.0 else 1.0

@@ -1,0 +1,430 @@
+r"""Hinge problems over more rows than one machine holds.
+
+.. math:: \min_{w, b} R(w) + \sum_i C_i \max(0, 1 - y_i (\phi_i' w + b))
+
+A pass over the rows at a point v = (w, b) tells the loss there, the sums over the rows inside the
+margin, and the rows near it, the nearest of each block only. From these come
+
+- a lower bound. Rows far outside the margin count nothing, those near it in full and all others
+  through the means of a few groups: a small problem whose optimum is never above the true one (the
+  hinge is convex), and equal to it if the true margins are where rows are known one by one;
+- the next point: the solution of that problem, if no margin moves farther on the way than rows are
+  known one by one. If it would, a sample of the rows takes the place of those that are not known,
+  and the sums correct its slope to that of all rows, so that only the curvature is guessed.
+
+Every pass brings back numbers that do not grow with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from kernelet.rows import Block, LabelledBlocks
+from kernelet.rows.block import IndexArray
+from kernelet.rows.labelled import Sample
+from kernelet.solvers.block_margins import (
+    BAND,
+    EDGES,
+    N_GROUPS,
+    Features,
+    MarginPass,
+    MarginSums,
+    Point,
+    Targets,
+)
+from kernelet.solvers.hinge_ridge import hinge_ridge, solve_subproblem
+from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.working_set import Subproblem, Subsolution
+
+# Rows near the margin of an output that all blocks together may tell of, and for each feature.
+NEAR_ROWS = 5000
+_NEAR_ROWS_PER_FEATURE = 40
+# Sampled rows whose margin is so near to 1 may change sides on the way to the next point.
+_SAMPLE_BAND = 0.5
+# The groups that are inside the margin.
+INSIDE = slice(int(np.searchsorted(EDGES, 0.0)), None)
+# Rows of each class that a sample always has of it.
+_FEWEST = 50
+_MAX_PASSES = 60
+# A sample's promise that the value falls by no more is believed with this margin.
+_PROMISE = 0.3
+_SMALL_ITERATIONS = 200
+_UNIT = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMultipliers:
+    """The multipliers of all rows of one output, told by a few numbers.
+
+    Rows have ``C_i`` times the ratio of their side and of the group that they are in at the
+    reference point, but for those near the margin there; and some rows have more or less than that.
+
+    Attributes
+    ----------
+    reference : Point
+        Of this output alone.
+    ratios : ndarray of shape (2, N_GROUPS)
+        For y = -1 and y = 1.
+    near : ndarray of int
+        Rows near the margin, which no ratio is meant for.
+    own : Block
+        Rows with multipliers of their own, those near the margin among them.
+    values : ndarray
+        What they add.
+    """
+
+    reference: Point
+    ratios: FloatArray
+    near: IndexArray
+    own: Block
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSolution:
+    """The answer for one output, with its proof.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (m,)
+    intercept : float
+    primal_value, dual_value : float
+        The optimum lies between them.
+    multipliers : BlockMultipliers
+    n_passes : int
+        Passes over all rows, until this output was done.
+    n_iter : int
+        Newton systems of the small problems.
+    status : Status
+    is_proven : bool
+        Whether the lower value is a bound. If not, it is what the rows near the margin and a sample
+        of the others promise.
+    """
+
+    weights: FloatArray
+    intercept: float
+    primal_value: float
+    dual_value: float
+    multipliers: BlockMultipliers
+    n_passes: int
+    n_iter: int
+    status: Status
+    is_proven: bool = True
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap."""
+        distance = self.primal_value - self.dual_value
+        return distance / max(_UNIT, abs(self.primal_value)) if distance else 0.0
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the tolerance asked for was met."""
+        return self.status is Status.OPTIMAL
+
+
+class Penalty(Protocol):
+    """R(w), with the solvers of small problems."""
+
+    def value(self, w: FloatArray) -> float:
+        """R(w)."""
+        ...
+
+    def solve(
+        self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
+    ) -> Solution:
+        """The problem over a few rows."""
+        ...
+
+    def solve_tilted(self, problem: Subproblem, tol: float) -> Subsolution:
+        """The problem over a few rows with a linear term."""
+        ...
+
+
+class RidgePenalty:
+    """1/2 w'w."""
+
+    def value(self, w: FloatArray) -> float:
+        return 0.5 * float(w @ w)
+
+    def solve(
+        self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
+    ) -> Solution:
+        guess = None
+        if start is not None:
+            guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
+        return hinge_ridge(Phi, y, C, tol=tol, warm_start=guess)
+
+    def solve_tilted(self, problem: Subproblem, tol: float) -> Subsolution:
+        return solve_subproblem(problem, tol, max_iter=_SMALL_ITERATIONS)
+
+
+def block_hinge(
+    rows: LabelledBlocks,
+    space: Features,
+    sample: Sample,
+    C: float = 1.0,
+    *,
+    tol: float = 1e-6,
+    start: Point | None = None,
+    penalty: Penalty | None = None,
+    targets: Targets | None = None,
+) -> list[BlockSolution]:
+    """Solve the hinge problem of every output over rows that are elsewhere.
+
+    Parameters
+    ----------
+    rows : LabelledBlocks
+    space : Features
+        Sent to the rows with every pass.
+    sample : Sample
+        Of the rows.
+    C : float, default=1.0
+        Cost of a row of weight one.
+    tol : float, default=1e-6
+        Relative duality gap to reach.
+    start : Point, default=None
+        Near the solution; without it, the solution for the sample.
+    penalty : Penalty, default=None
+        R(w), by default 1/2 w'w.
+    targets : Targets, default=None
+        The outputs, by default the second of two classes, or every class against the rest.
+
+    Returns
+    -------
+    list of BlockSolution
+        One for each output.
+    """
+    penalty = RidgePenalty() if penalty is None else penalty
+    if targets is None:
+        targets = Targets.of_classes(int(rows.classes.size))
+    view = _SampleView(space.features(sample.block.X), targets, sample, C)
+    searches = [
+        _Search(k, view, penalty, tol, None if start is None else _column(start, k))
+        for k in range(targets.n_outputs)
+    ]
+    m = view.Phi.shape[1]
+    most_near = -(-max(NEAR_ROWS, _NEAR_ROWS_PER_FEATURE * m) // rows.n_blocks)
+    for _ in range(_MAX_PASSES):
+        active = [search for search in searches if not search.is_done]
+        if not active:
+            break
+        point = _joined([search.at for search in active])
+        asked = targets.some([search.output for search in active])
+        told = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
+        near, is_near = told.near_rows()
+        Phi = space.features(near.X)
+        for j, search in enumerate(active):
+            search.learn(told, j, near.take(np.flatnonzero(is_near[:, j])), Phi[is_near[:, j]])
+    return [search.solution() for search in searches]
+
+
+class _SampleView:
+    """The sample, with the features of the day."""
+
+    def __init__(self, Phi: FloatArray, targets: Targets, sample: Sample, C: float) -> None:
+        self.Phi = Phi
+        self.targets = targets
+        self.Y = targets.of(sample.block.codes)
+        self.costs = C * sample.weights
+        self.sample = sample
+        self.C = C
+
+
+@dataclass(frozen=True, eq=False)
+class _Proof:
+    """A point, and what speaks for it."""
+
+    value: float
+    point: Point
+    multipliers: BlockMultipliers
+    lower: float
+    is_bound: bool
+
+    @property
+    def gap(self) -> float:
+        return (self.value - self.lower) / max(_UNIT, abs(self.value))
+
+
+class _Search:
+    """The points of one output, from pass to pass."""
+
+    def __init__(
+        self, output: int, view: _SampleView, penalty: Penalty, tol: float, start: Point | None
+    ) -> None:
+        self.output, self.view, self.penalty, self.tol = output, view, penalty, tol
+        self.n_passes = self.n_iter = 0
+        self.is_done = False
+        self.lower = -np.inf
+        self.best: tuple[float, Point] | None = None
+        self.proposed: BlockMultipliers | None = None
+        self.proof: _Proof | None = None
+        if start is None:
+            y = view.Y[:, output]
+            solution = penalty.solve(view.Phi, y, view.costs, max(tol, 1e-6), None)
+            self.n_iter += solution.n_iter
+            start = Point(solution.weights[:, None], np.array([solution.intercept]))
+        self.at = start
+
+    def learn(self, told: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
+        """What a pass tells of the point; where to go from there, or that it is the end."""
+        self.n_passes += 1
+        value = self.penalty.value(self.at.weights[:, 0]) + float(told.loss[j])
+        if self.proposed is not None:
+            self._note(_Proof(value, self.at, self.proposed, self.lower, True))
+        if self.is_done:
+            return
+        if self.best is not None and value > self.best[0]:
+            # too far: half way back to where it was better
+            self.at, self.proposed = _between(self.best[1], self.at), None
+            return
+        self.best = value, self.at
+        self._step(_Near(told, j, near, Phi, self.view, self.output), value)
+
+    def _note(self, proof: _Proof) -> None:
+        if self.proof is None or proof.gap < self.proof.gap:
+            self.proof = proof
+        self.is_done = self.proof.gap <= self.tol
+
+    def _step(self, near: _Near, value: float) -> None:
+        solution = self.penalty.solve(*near.with_means(), 0.1 * self.tol, self.at)
+        self.n_iter += solution.n_iter
+        self.lower = max(self.lower, solution.dual_value)
+        found = near.multipliers(solution.multipliers, self.at)
+        # a guess may turn out to be good enough
+        self._note(_Proof(value, self.at, found, self.lower, True))
+        if self.is_done:
+            return
+        exact = Point(solution.weights[:, None], np.array([solution.intercept]))
+        seen = np.vstack([near.Phi, self.view.Phi])
+        moved = float(np.max(np.abs(exact.scores(seen) - self.at.scores(seen)), initial=0.0))
+        if near.reach >= BAND or moved <= near.reach:
+            self.at, self.proposed = exact, found
+            return
+        model = SampledModel(near, self.view, self.output, self.at)
+        answer = self.penalty.solve_tilted(model.problem, 0.1 * max(self.tol, 1e-7))
+        self.n_iter += answer.n_iter
+        promise = model.value(self.at, self.penalty) - answer.primal_value
+        if promise <= _PROMISE * self.tol * abs(value):
+            guessed = model.multipliers(answer.multipliers, self.at)
+            lower = value - max(promise, 0.0) / _PROMISE
+            self._note(_Proof(value, self.at, guessed, lower, False))
+        self.at = Point(answer.weights[:, None], np.array([answer.intercept]))
+        self.proposed = None
+
+    def solution(self) -> BlockSolution:
+        """The best answer, with what a person should know of how it ended."""
+        assert self.proof is not None
+        proof = self.proof
+        return BlockSolution(
+            proof.point.weights[:, 0],
+            float(proof.point.intercepts[0]),
+            proof.value,
+            min(proof.lower, proof.value),
+            proof.multipliers,
+            self.n_passes,
+            self.n_iter,
+            Status.OPTIMAL if self.is_done else Status.NUMERICAL_LIMIT,
+            proof.is_bound,
+        )
+
+
+class _Near:
+    """The rows near the margin of one output, and the groups of the others."""
+
+    def __init__(
+        self,
+        told: MarginSums,
+        j: int,
+        near: Block,
+        Phi: FloatArray,
+        view: _SampleView,
+        output: int,
+    ) -> None:
+        self.block, self.Phi, self.reach = near, Phi, float(told.reach[j])
+        self.y = view.targets.of(near.codes)[:, output]
+        self.costs = view.C * near.weights
+        self.group_costs, self.group_sums = told.group_costs[j], told.group_sums[j]
+        self.sides, self.groups = np.nonzero(self.group_costs)
+
+    def with_means(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Rows, labels and costs of the small problem that bounds the value from below."""
+        totals = self.group_costs[self.sides, self.groups]
+        means = self.group_sums[self.sides, self.groups] / totals[:, None]
+        return (
+            np.vstack([self.Phi, means]),
+            np.append(self.y, 2.0 * self.sides - 1.0),
+            np.append(self.costs, totals),
+        )
+
+    def multipliers(self, small: FloatArray, at: Point) -> BlockMultipliers:
+        """Of all rows, from those of that problem."""
+        n = self.y.size
+        ratios = np.zeros((2, N_GROUPS))
+        ratios[self.sides, self.groups] = small[n:] / self.group_costs[self.sides, self.groups]
+        return BlockMultipliers(at, ratios, self.block.index, self.block, small[:n])
+
+
+class SampledModel:
+    """The problem near a point: a sample curves it, and all rows give its slope there."""
+
+    def __init__(self, near: _Near, view: _SampleView, output: int, at: Point) -> None:
+        slack = 1.0 - view.Y[:, output] * at.scores(view.Phi)[:, 0]
+        chosen = np.abs(slack) < _SAMPLE_BAND
+        for label in (-1.0, 1.0):
+            # a class without a row would leave the bias without a bound
+            mine = np.flatnonzero(view.Y[:, output] == label)
+            chosen[mine[np.argsort(np.abs(slack[mine]), kind="stable")[:_FEWEST]]] = True
+        chosen[view.sample.block.places(near.block.index)] = False
+        self.chosen = np.flatnonzero(chosen)
+        self._near, self._view = near, view
+        Phi, y, u = view.Phi[chosen], view.Y[chosen, output], view.costs[chosen]
+        # what the sample has of the slope that all rows have
+        self._inside = u * (slack[chosen] > 0.0)
+        pull = self._inside * y
+        sums = near.group_sums[:, INSIDE].sum(axis=1)
+        totals = near.group_costs[:, INSIDE].sum(axis=1)
+        self.problem = Subproblem(
+            np.vstack([near.Phi, Phi]),
+            np.append(near.y, y),
+            np.append(near.costs, u),
+            np.append(sums[1] - sums[0] - pull @ Phi, totals[1] - totals[0] - pull.sum()),
+            float(totals.sum()),
+            _UNIT,
+        )
+
+    def value(self, at: Point, penalty: Penalty) -> float:
+        """The value of the problem at a point."""
+        problem = self.problem
+        w, b = at.weights[:, 0], float(at.intercepts[0])
+        hinge = np.maximum(0.0, 1.0 - problem.y * (problem.Phi @ w + b))
+        tilt = float(problem.linear[:-1] @ w + problem.linear[-1] * b)
+        return penalty.value(w) - tilt + float(problem.u @ hinge)
+
+    def multipliers(self, small: FloatArray, at: Point) -> BlockMultipliers:
+        """Of all rows: those inside have C_i, and the sample what it moved since."""
+        n = self._near.y.size
+        ratios = np.zeros((2, N_GROUPS))
+        ratios[:, INSIDE] = 1.0
+        own = Block.joined([self._near.block, self._view.sample.block.take(self.chosen)])
+        values = np.append(small[:n], small[n:] - self._inside)
+        return BlockMultipliers(at, ratios, self._near.block.index, own, values)
+
+
+def _column(point: Point, k: int) -> Point:
+    return Point(point.weights[:, k : k + 1], point.intercepts[k : k + 1])
+
+
+def _joined(points: Sequence[Point]) -> Point:
+    return Point(
+        np.concatenate([point.weights for point in points], axis=1),
+        np.concatenate([point.intercepts for point in points]),
+    )
+
+
+def _between(one: Point, other: Point) -> Point:
+    return Point(0.5 * (one.weights + other.weights), 0.5 * (one.intercepts + other.intercepts))
