@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.kernels import CallableKernel, Gaussian
-from kernelet.learners import SparseSVC
+from kernelet.learners import SparseSVC, direct_estimator
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.progress import HAS_CALLBACKS
 from learner_oracles import svm_objective
@@ -201,14 +201,14 @@ class TestParameters:
         assert other.machine_ != model(init="random", random_state=2).fit(X, y).machine_
 
     def test_n_init_keeps_the_best(self, monkeypatch):
-        ends, original = [], SparseSVC._descend
+        ends, original = [], direct_estimator.descend
 
-        def recorded(self, *arguments):
-            end = original(self, *arguments)
+        def recorded(*arguments, **settings):
+            end = original(*arguments, **settings)
             ends.append(end.best.value)
             return end
 
-        monkeypatch.setattr(SparseSVC, "_descend", recorded)
+        monkeypatch.setattr(direct_estimator, "descend", recorded)
         places = set()
         for seed in range(4):
             ends.clear()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from kernelet.learners.calibrate import CalibratedClassifier, calibrate
 from kernelet.learners.compress import compress
 from kernelet.learners.core_vector_svc import CoreVectorSVC
-from kernelet.learners.kernel_fisher import KernelFisherClassifier, KernelFisherDiscriminant
+from kernelet.learners.kernel_fisher import KernelFisherClassifier
+from kernelet.learners.kernel_fisher_discriminant import KernelFisherDiscriminant
 from kernelet.learners.kernel_subspace import KernelSubspace
 from kernelet.learners.max_margin_discriminant import MaxMarginDiscriminantAnalysis
 from kernelet.learners.minimal_kernel import MinimalKernelSVC

@@ -21,7 +21,7 @@ from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
 from kernelet.learners.adapters_gaussian_process import mean_of_process
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import READINGS, Compressed
-from kernelet.learners.kernel_fisher import KernelFisherDiscriminant
+from kernelet.learners.kernel_fisher_discriminant import KernelFisherDiscriminant
 from kernelet.learners.kernel_subspace import KernelSubspace
 from kernelet.learners.regressor import KernelRegressor
 from kernelet.learners.sparse_kernel_pca import SparseKernelPCA

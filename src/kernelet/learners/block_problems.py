@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from kernelet.learners.block_objective import BlockInnerSolution, OwnSlopes, Slopes
 from kernelet.learners.marginal import FloatArray, Start
+from kernelet.learners.svm_problem import SVMProblem
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
@@ -34,6 +36,10 @@ class HingeBlockProblem:
 
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
+
+    def over(self, sample: Sample) -> SVMProblem:
+        """The problem over the rows of a sample, which stands for all."""
+        return _over(self, sample, "hinge")
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
@@ -102,6 +108,10 @@ class SquaredHingeBlockProblem:
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
 
+    def over(self, sample: Sample) -> SVMProblem:
+        """The problem over the rows of a sample, which stands for all."""
+        return _over(self, sample, "squared_hinge")
+
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
     ) -> BlockInnerSolution:
@@ -139,7 +149,15 @@ class SquaredHingeSlopes:
         return -2.0 * Y * slack * (self.C * block.weights)[:, None]
 
 
-BLOCK_LOSSES = {"hinge": HingeBlockProblem, "squared_hinge": SquaredHingeBlockProblem}
+def _over(problem: Any, sample: Sample, loss: str) -> SVMProblem:
+    Y = problem.targets.of(sample.block.codes)
+    return SVMProblem(Y, problem.C * sample.weights, loss, problem.tol)
+
+
+BLOCK_LOSSES: dict[str, Any] = {
+    "hinge": HingeBlockProblem,
+    "squared_hinge": SquaredHingeBlockProblem,
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.learners.distant import DistantSet, distant_set
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, require, require_outputs
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
 from kernelet.machine import KernelMachine
+from kernelet.rows import is_distant
 
 
 class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -37,9 +39,10 @@ class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, Base
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training rows. A `numpy.memmap`, `kernelet.rows.Chunks`, or an array or data frame of
+            Dask is read in blocks and stays where it is, if the method can do so.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; `Chunks` for chunks, and for Dask by preference its own.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; a weight equals as many repetitions.
 
@@ -48,9 +51,26 @@ class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, Base
         self : object
             The fitted classifier.
         """
+        if self._leaves(X):
+            distant = distant_set(self, X, y, sample_weight)
+            self.classes_ = distant.rows.classes
+            self.machine_ = self._learn_distant(distant)
+            return self
         data, self.classes_ = training_set(self, X, y, sample_weight)
         self.machine_ = self._learn(data)
         return self
+
+    def _leaves(self, X: Any) -> bool:
+        """Whether rows stay where they are; a memory-mapped array can also be copied."""
+        can = type(self)._learn_distant is not KernelClassifier._learn_distant
+        return is_distant(X) and (can or not isinstance(X, np.memmap))
+
+    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+        """The machine for rows that are elsewhere, for those classifiers that can learn it."""
+        raise TypeError(
+            f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
+            "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they are."
+        )
 
     @property
     def vectors_(self) -> FloatArray:

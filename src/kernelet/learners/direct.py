@@ -10,7 +10,7 @@ import numpy as np
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.learners.descent import Descent, Progress, minimize_over_vectors
 from kernelet.learners.exchange import resized, revived
-from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjective
+from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjective, Objective
 
 # The inner solves need not be finer than the search over Z can tell.
 INNER_SHARE = 1e-2
@@ -52,7 +52,28 @@ def learn_direct(
     Descent
     """
     require_input_gradient(kernel, "the direct method")
-    objective = MarginalObjective(X, kernel, inner)
+    return descend(
+        MarginalObjective(X, kernel, inner),
+        vectors,
+        max_iter=max_iter,
+        tol=tol,
+        n_vectors=n_vectors,
+        random_state=random_state,
+        on_step=on_step,
+    )
+
+
+def descend(
+    objective: Objective,
+    vectors: FloatArray,
+    *,
+    max_iter: int,
+    tol: float,
+    n_vectors: int | None = None,
+    random_state: int = 0,
+    on_step: Callable[[Progress], bool | None] | None = None,
+) -> Descent:
+    """`learn_direct` for an objective, wherever its rows are."""
     rng = np.random.default_rng(random_state)
     if n_vectors is not None and n_vectors != vectors.shape[0]:
         vectors = resized(objective, objective(vectors), n_vectors, rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Event, Lock
 from typing import Any
 
@@ -12,20 +13,17 @@ from scipy.linalg import block_diag
 
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.width import require_width
+from kernelet.learners.checkpoint import checkpoint_of
 from kernelet.learners.descent import Descent, Progress
-from kernelet.learners.direct import learn_direct
+from kernelet.learners.direct import descend
 from kernelet.learners.direct_path import WarmStarted
+from kernelet.learners.ground import Ground
 from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
-from kernelet.learners.marginal import FloatArray, InnerProblem
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
-from kernelet.subspace import seed_vectors
 
-# Seeding silences a warning for a moment. The filters of warnings belong to the whole process: two
-# threads at it at once would leave them changed.
-_SEEDING = Lock()
 # What files hold of every such estimator.
 FITTED: dict[str, type] = {
     "objective_": float,
@@ -55,17 +53,15 @@ class DirectEstimator(WarmStarted):
 
     def _search_vectors(
         self,
-        X: Any,
-        weights: FloatArray,
+        ground: Ground,
         kernel: Kernel,
-        problems: Sequence[InnerProblem],
+        problems: Sequence[Any],
         rng: np.random.RandomState,
-        y: Any = None,
     ) -> list[Descent]:
         """One set of vectors for each inner problem, the best of ``n_init`` searches.
 
-        Callbacks are shown X and y, and a model after every step where one problem is all there
-        is. Ctrl-C ends all searches; those that have not begun take a step.
+        Callbacks are shown a model after every step where one problem is all there is. Ctrl-C ends
+        all searches; those that have not begun take a step.
         """
         positive("tol", self.tol)
         count("max_iter", self.max_iter)
@@ -73,33 +69,48 @@ class DirectEstimator(WarmStarted):
         require_input_gradient(kernel, type(self).__name__)
         budgets = self._budgets(len(problems))
         seeds = rng.randint(np.iinfo(np.int32).max, size=(len(problems), self.n_init))
-        starts = self._last_vectors(X.shape[1], len(problems))
+        starts = self._last_vectors(ground.shape[1], len(problems))
+        saved = checkpoint_of(self, ground.shape)
         lock, interrupted = Lock(), Event()
         if self._learns_kernel():
-            learned = self._learned_kernel(X, weights, kernel, problems, budgets[0], rng)
+            learned = self._learned_kernel(ground, kernel, problems, budgets[0], rng)
             kernel, self.kernel_gain_ = learned.kernel, learned.gain
             if learned.interrupted:  # the search ends after a step
                 interrupted.set()
         ends: dict[int, Descent] = {}
         max_steps = self.max_iter * self.n_init * len(problems)
-        rows = {"X": X} if y is None else {"X": X, "y": y}
-        with reporting(self, self.verbose, max_steps, **rows) as report:
+        with reporting(self, self.verbose, max_steps, **ground.told) as report:
 
             def search(k: int) -> None:
+                kept, steps_before = (None, 0) if saved is None else saved.start(k)
+
                 def on_step(step: Progress) -> bool:
                     if interrupted.is_set():
                         raise KeyboardInterrupt
                     # one machine of several is no model
                     attributes = self._step_attributes(step) if len(problems) == 1 else None
                     with lock:
+                        if saved is not None:
+                            saved.write(k, step, steps_before)
                         return report(step, attributes)
 
-                def descend(seed: int) -> Descent:
-                    return self._descend(
-                        X, weights, kernel, problems[k], budgets[k], seed, starts[k], on_step
+                def descend_from(seed: int) -> Descent:
+                    start = starts[k] if kept is None else kept
+                    if start is None:
+                        start = ground.seed(budgets[k], self.init, kernel, seed)
+                    end = descend(
+                        ground.objective(kernel, problems[k]),
+                        start,
+                        max_iter=max(1, self.max_iter - steps_before),
+                        tol=self.tol,
+                        n_vectors=budgets[k] if kept is None and starts[k] is not None else None,
+                        random_state=seed,
+                        on_step=on_step,
                     )
+                    return replace(end, n_iter=end.n_iter + steps_before)
 
-                ends[k] = _best_of(descend, seeds[k][:1] if starts[k] is not None else seeds[k])
+                chances = seeds[k] if starts[k] is None else seeds[k][:1]
+                ends[k] = _best_of(descend_from, chances)
                 if ends[k].interrupted:  # the others end after a step
                     interrupted.set()
 
@@ -113,12 +124,13 @@ class DirectEstimator(WarmStarted):
                 for k in range(len(problems)):
                     if k not in ends:
                         search(k)
+        if saved is not None and not interrupted.is_set():
+            saved.remove()
         return [ends[k] for k in range(len(problems))]
 
     def _learned_kernel(
         self,
-        X: Any,
-        weights: FloatArray,
+        ground: Ground,
         kernel: Kernel,
         problems: Sequence[Any],
         budget: int,
@@ -131,13 +143,12 @@ class DirectEstimator(WarmStarted):
         if len(problems) > 1:
             raise ValueError(f'{asked} learns one kernel for all classes; give vectors="shared".')
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        with _SEEDING:
-            vectors = seed_vectors(X, budget, self.init, kernel, seed, weights)
+        table, problem = ground.at_hand(problems[0])
         return learn_widths(
-            X,
+            table.X,
             radial,
-            problems[0],
-            vectors,
+            problem,
+            table.seed(budget, self.init, kernel, seed),
             per_feature=self.learn_kernel == "features",
             max_iter=self.max_iter,
             tol=self.tol,
@@ -153,33 +164,6 @@ class DirectEstimator(WarmStarted):
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""
         return lambda: {"machine_": step.best.machine}
-
-    def _descend(
-        self,
-        X: Any,
-        weights: FloatArray,
-        kernel: Kernel,
-        problem: InnerProblem,
-        budget: int,
-        seed: int,
-        start: FloatArray | None,
-        on_step: Callable[[Progress], bool],
-    ) -> Descent:
-        vectors = start
-        if vectors is None:
-            with _SEEDING:
-                vectors = seed_vectors(X, budget, self.init, kernel, seed, weights)
-        return learn_direct(
-            X,
-            kernel,
-            problem,
-            vectors,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_vectors=None if start is None else budget,
-            random_state=seed,
-            on_step=on_step,
-        )
 
     def _store(self, searches: list[Descent], kernel: Kernel) -> KernelMachine:
         """Set the fitted attributes, warn of an early end, and return the machine."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +76,8 @@ def distant_set(
     present = factors > 0.0
     return DistantSet(
         rows,
-        rows.sample(n_sample, int(rng.randint(np.iinfo(np.int32).max))),
+        # from a copy, so that what is drawn later is what it is for rows in memory
+        rows.sample(n_sample, int(deepcopy(rng).randint(np.iinfo(np.int32).max))),
         kernel,
         rng,
         float((factors * seen.least)[present].min()),

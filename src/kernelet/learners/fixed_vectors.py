@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernelet.kernels import Kernel
+from kernelet.learners.distant import DistantSet
 from kernelet.learners.marginal import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Solution, hinge_ridge_many
+from kernelet.solvers.block_hinge import BlockSolution, block_hinge
 from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
 
 # "margin" is 1/2 beta' K^z beta, the norm of the function, equation (28); "ridge" is the RSVM's
@@ -23,7 +26,7 @@ class FixedVectors:
     """Machine over given vectors, with the solutions that prove it."""
 
     machine: KernelMachine
-    solutions: list[Solution]
+    solutions: Sequence[Solution | BlockSolution]
 
     @property
     def gap(self) -> float:
@@ -58,15 +61,33 @@ def learn_with_vectors(
     -------
     FixedVectors
     """
-    space: SubspaceMap
+    space = _space(kernel, vectors, regularizer)
+    return _learned(space, hinge_ridge_many(space.features(X), Y, costs, tol=tol))
+
+
+def learn_with_vectors_elsewhere(
+    data: DistantSet,
+    C: float,
+    vectors: FloatArray,
+    *,
+    regularizer: str = "margin",
+    tol: float = 1e-6,
+) -> FixedVectors:
+    """`learn_with_vectors` for rows that are elsewhere, each of cost C times its weight."""
+    space = _space(data.kernel, vectors, regularizer)
+    return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
+
+
+def _space(kernel: Kernel, vectors: FloatArray, regularizer: str) -> SubspaceMap:
     if regularizer == "margin":
-        space = WhitenedMap.from_vectors(kernel, vectors)
-    else:
-        space = EmpiricalMap.from_vectors(kernel, vectors)
-    solutions = hinge_ridge_many(space.features(X), Y, costs, tol=tol)
+        return WhitenedMap.from_vectors(kernel, vectors)
+    return EmpiricalMap.from_vectors(kernel, vectors)
+
+
+def _learned(space: SubspaceMap, solutions: Sequence[Solution | BlockSolution]) -> FixedVectors:
     weights = np.stack([solution.weights for solution in solutions], axis=1)
     machine = KernelMachine(
-        kernel,
+        space.kernel,
         space.vectors,
         space.coefficients(weights),
         np.array([solution.intercept for solution in solutions]),

@@ -2,58 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelet.kernels import Kernel, require_input_gradient
-from kernelet.kernels.arrays import dense
+from kernelet.kernels import Kernel
+from kernelet.learners.block_problems import ContrastBlockProblem
 from kernelet.learners.classifier import KernelClassifier
-from kernelet.learners.descent import minimize_over_vectors
-from kernelet.learners.exchange import revived
-from kernelet.learners.fisher_problem import ContrastProblem, DiscriminantProblem
-from kernelet.learners.fixed_vectors import learn_with_vectors
-from kernelet.learners.marginal import Evaluation, InnerProblem, MarginalObjective
-from kernelet.learners.options import count, positive
-from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
-from kernelet.learners.saving import SavableMixin, saved
-from kernelet.learners.training import FloatArray, TrainingSet, training_set
+from kernelet.learners.distant import DistantSet
+from kernelet.learners.fisher_problem import ContrastProblem
+from kernelet.learners.fisher_search import learn_fisher, learn_sparse_fisher
+from kernelet.learners.fixed_vectors import learn_with_vectors, learn_with_vectors_elsewhere
+from kernelet.learners.ground import DistantGround
+from kernelet.learners.marginal import Evaluation
+from kernelet.learners.options import positive
+from kernelet.learners.saving import saved
+from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.solvers import hinge_ridge_many
-from kernelet.subspace import seed_vectors
-
-
-def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Evaluation:
-    """Directions in the span of all rows, or of ``n_vectors`` learned vectors."""
-    objective = MarginalObjective(data.X, data.kernel, problem)
-    if estimator.n_vectors is None:
-        estimator.n_iter_ = 1
-        estimator.interrupted_ = False
-        rows = np.asarray(dense(data.X), dtype=np.float64)
-        with reporting(estimator, verbose=0, max_steps=0):
-            return objective.without_gradient(np.unique(rows, axis=0))
-    budget = count("n_vectors", estimator.n_vectors)
-    require_input_gradient(data.kernel, type(estimator).__name__)
-    seed = int(data.rng.randint(np.iinfo(np.int32).max))
-    rng = np.random.default_rng(seed)
-    start = seed_vectors(data.X, budget, estimator.init, data.kernel, seed, data.weights)
-    with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
-        descent = minimize_over_vectors(
-            objective,
-            start,
-            max_iter=count("max_iter", estimator.max_iter),
-            tol=positive("tol", estimator.tol),
-            revive=lambda at: revived(objective, at, rng),
-            on_step=lambda step: report(step, None),
-        )
-    estimator.n_iter_ = max(1, descent.n_iter)
-    estimator.interrupted_ = descent.interrupted
-    descent.warn_unless_converged(type(estimator).__name__)
-    return descent.best
+from kernelet.solvers.block_margins import Targets
 
 
 @saved(objective_=float, n_iter_=int, interrupted_=bool)
@@ -90,6 +60,9 @@ class KernelFisherClassifier(KernelClassifier):
         Steps of L-BFGS.
     tol : float, default=1e-3
         The search ends when W falls by less than a tenth of this share, three steps in a row.
+    checkpoint : path-like or None, default=None
+        A file that holds the vectors after every step. A fit that was broken off goes on from it
+        when it is run again, with the same parameters and rows; a fit that ends removes it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0
@@ -144,6 +117,7 @@ class KernelFisherClassifier(KernelClassifier):
         init: str | ArrayLike = "kmeans",
         max_iter: int = 200,
         tol: float = 1e-3,
+        checkpoint: str | os.PathLike[str] | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -158,6 +132,7 @@ class KernelFisherClassifier(KernelClassifier):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.class_weight = class_weight
         self.verbose = verbose
         self.random_state = random_state
@@ -170,6 +145,12 @@ class KernelFisherClassifier(KernelClassifier):
         costs = C * data.weights
         if self.n_vectors is not None:
             return learn_with_vectors(data.X, Y, costs, data.kernel, end.vectors).machine
+        return self._with_bias(data, end, Y, costs)
+
+    def _with_bias(
+        self, data: TrainingSet, end: Evaluation, Y: FloatArray, costs: FloatArray
+    ) -> KernelMachine:
+        """Slope and bias of each direction from an SVM on the one projected feature."""
         scores = end.machine.decision_function(data.X).reshape(Y.shape)
         lines = [
             hinge_ridge_many(scores[:, k : k + 1], Y[:, k : k + 1], costs, tol=1e-6)[0]
@@ -179,172 +160,14 @@ class KernelFisherClassifier(KernelClassifier):
         intercepts = np.array([line.intercept for line in lines])
         return KernelMachine(data.kernel, end.vectors, end.coefficients * slopes, intercepts)
 
-
-@saved(objective_=float, n_iter_=int, interrupted_=bool)
-class KernelFisherDiscriminant(
-    SavableMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
-    r"""Fisher features of many classes in a kernel's feature space.
-
-    The leading directions of
-
-    .. math:: S_b w = \lambda (S_w + \mu I) w,
-
-    with the variance :math:`S_b` of the class means and the mean variance :math:`S_w` within the
-    classes; at most one fewer than there are classes. They are expanded over all rows, or over a
-    few vectors that are learned to make the sum of the eigenvalues largest.
-
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        Number of features; None is one fewer than there are classes, the most there are.
-    n_vectors : int or None, default=None
-        The budget of expansion vectors; None takes all rows.
-    mu : float, default=1e-3
-        Regularisation, in units of the variance in the feature space.
-    kernel : str, Kernel or callable, default="rbf"
-        A name or a kernel object.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient, resolved as scikit-learn does.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels.
-    init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
-        Where the vectors start.
-    max_iter : int, default=200
-        Steps of L-BFGS.
-    tol : float, default=1e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
-    verbose : int, default=0
-        Print every ``verbose``-th step to standard error.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the initial vectors.
-
-    Attributes
-    ----------
-    machine_ : KernelMachine
-        Computes the features.
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
-    objective_ : float
-        Sum of the eigenvalues.
-    n_iter_ : int
-        Steps taken.
-    interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
-    n_features_in_ : int
-        Number of features seen in fit.
-    feature_names_in_ : ndarray of str
-        Their names, when X had any.
-
-    References
-    ----------
-    M. Wu, B. Schölkopf, G. Bakır, JMLR 7 (2006), equations (49)-(63), for two classes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> KernelFisherDiscriminant(n_vectors=10, random_state=0).fit(X, y).transform(X).shape
-    (150, 2)
-    """
-
-    machine_: KernelMachine
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_vectors: int | None = None,
-        mu: float = 1e-3,
-        kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        init: str | ArrayLike = "kmeans",
-        max_iter: int = 200,
-        tol: float = 1e-3,
-        class_weight: Mapping[Any, float] | str | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_vectors = n_vectors
-        self.mu = mu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-
-    @with_callbacks
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the features.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : object
-        """
-        data, self.classes_ = training_set(self, X, y, sample_weight)
-        most = np.unique(data.codes).size - 1
-        k = most if self.n_components is None else count("n_components", self.n_components)
-        if k > most:
+    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+        if self.n_vectors is None:
             raise ValueError(
-                f"n_components={k} is more than {most}, one fewer than the number of classes."
+                "n_vectors=None makes a vector of every row, for which they must be in memory; "
+                "give n_vectors."
             )
-        if self.n_vectors is not None and k > count("n_vectors", self.n_vectors):
-            raise ValueError(
-                f"{k} features need at least as many vectors, n_vectors={self.n_vectors}; raise "
-                "n_vectors or give a smaller n_components."
-            )
-        problem = DiscriminantProblem(data.codes, data.weights, positive("mu", self.mu), k)
-        end = learn_fisher(self, data, problem)
+        mu, C = positive("mu", self.mu), positive("C", self.C)
+        problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
+        end = learn_sparse_fisher(self, DistantGround(data), data, problem)
         self.objective_ = -end.value
-        self.machine_ = end.machine
-        return self
-
-    def transform(self, X: Any) -> FloatArray:
-        """The features of the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        features: FloatArray = self.machine_.decision_function(X)
-        return features.reshape(features.shape[0], -1)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.machine_.n_outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+        return learn_with_vectors_elsewhere(data, C, end.vectors).machine

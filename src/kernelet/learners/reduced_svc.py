@@ -14,11 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Kernel
 from kernelet.learners.classifier import KernelClassifier
-from kernelet.learners.fixed_vectors import REGULARIZERS, learn_with_vectors
+from kernelet.learners.distant import DistantSet
+from kernelet.learners.fixed_vectors import (
+    REGULARIZERS,
+    FixedVectors,
+    learn_with_vectors,
+    learn_with_vectors_elsewhere,
+)
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
 from kernelet.learners.saving import saved
-from kernelet.learners.training import TrainingSet
+from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 
@@ -122,14 +128,7 @@ class ReducedSVC(KernelClassifier):
         self.random_state = random_state
 
     def _learn(self, data: TrainingSet) -> KernelMachine:
-        choice("regularizer", self.regularizer, REGULARIZERS)
-        positive("C", self.C)
-        positive("tol", self.tol)
-        method: Any = vectors_of(self.init)
-        n_vectors = None
-        if method is None:
-            method, n_vectors = self.init, count("n_vectors", self.n_vectors)
-        vectors = seed_vectors(data.X, n_vectors, method, data.kernel, data.rng, data.weights)
+        vectors = self._seeded(data.X, data.weights, data)
         with reporting(self, verbose=0, max_steps=0):
             learned = learn_with_vectors(
                 data.X,
@@ -140,6 +139,28 @@ class ReducedSVC(KernelClassifier):
                 regularizer=self.regularizer,
                 tol=self.tol,
             )
+        return self._stored(learned)
+
+    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+        vectors = self._seeded(data.sample.block.X, data.sample.weights, data)
+        with reporting(self, verbose=0, max_steps=0):
+            learned = learn_with_vectors_elsewhere(
+                data, self.C, vectors, regularizer=self.regularizer, tol=self.tol
+            )
+        return self._stored(learned)
+
+    def _seeded(self, X: Any, weights: FloatArray, data: TrainingSet | DistantSet) -> FloatArray:
+        """The vectors, from these rows or given; and a look at the parameters before."""
+        choice("regularizer", self.regularizer, REGULARIZERS)
+        positive("C", self.C)
+        positive("tol", self.tol)
+        method: Any = vectors_of(self.init)
+        n_vectors = None
+        if method is None:
+            method, n_vectors = self.init, count("n_vectors", self.n_vectors)
+        return seed_vectors(X, n_vectors, method, data.kernel, data.rng, weights)
+
+    def _stored(self, learned: FixedVectors) -> KernelMachine:
         self.objective_ = float(sum(solution.primal_value for solution in learned.solutions))
         self.gap_ = learned.gap
         self.n_iter_ = max(1, sum(solution.n_iter for solution in learned.solutions))

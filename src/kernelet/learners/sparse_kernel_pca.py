@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from kernelet.kernels import Gaussian, Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.ground import TableGround
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count
 from kernelet.learners.pre_images import learn_pre_images
@@ -206,7 +207,9 @@ class SparseKernelPCA(
                 "n_vectors or give a smaller n_components."
             )
         problem = PrincipalProblem(data.weights, wanted)
-        searches = self._search_vectors(data.X, data.weights, data.kernel, [problem], data.rng)
+        searches = self._search_vectors(
+            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
+        )
         machine = self._store(searches, data.kernel)
         variance = 0.5 * searches[0].best.norm_gradient
         kept = np.arange(variance.size) == 0

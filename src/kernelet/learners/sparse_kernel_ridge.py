@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.ground import TableGround
 from kernelet.learners.options import positive
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.ridge_problem import RidgeProblem, leave_one_out
@@ -153,7 +154,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         C, bias = positive("C", self.C), bool(self.fit_intercept)
         problem = RidgeProblem(data.targets, C * data.weights, bias)
         searches = self._search_vectors(
-            data.X, data.weights, data.kernel, [problem], data.rng, data.targets
+            TableGround(data.X, data.weights, data.targets), data.kernel, [problem], data.rng
         )
         machine = self._store(searches, data.kernel)
         deviations = leave_one_out(machine, data.X, data.targets, data.weights, C, bias)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelet.kernels import Kernel
 from kernelet.learners.direct import INNER_SHARE
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.ground import TableGround
 from kernelet.learners.interval_problems import OneClassProblem
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import positive
@@ -166,7 +167,9 @@ class SparseOneClassSVM(
             raise ValueError(f"nu must be above 0 and at most 1; got {self.nu!r}.")
         tol = INNER_SHARE * positive("tol", self.tol)
         problem = OneClassProblem(data.weights, float(self.nu), tol)
-        searches = self._search_vectors(data.X, data.weights, data.kernel, [problem], data.rng)
+        searches = self._search_vectors(
+            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
+        )
         self.machine_ = self._store(searches, data.kernel)
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,15 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
+from kernelet.learners.block_problems import BLOCK_LOSSES
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import INNER_SHARE, learn_direct
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.distant import DistantSet
+from kernelet.learners.ground import DistantGround, TableGround
 from kernelet.learners.options import choice, positive
 from kernelet.learners.saving import saved
 from kernelet.learners.svm_problem import LOSSES, SVMProblem
 from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine
+from kernelet.solvers.block_margins import Targets
 
 
 def learn_sparse_svm(
@@ -119,6 +124,9 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     tol : float, default=3e-3
         The search ends when W falls by less than a tenth of this share, three steps in a row;
         above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
+    checkpoint : path-like or None, default=None
+        A file that holds the vectors after every step. A fit that was broken off goes on from it
+        when it is run again, with the same parameters and rows; a fit that ends removes it.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.
@@ -193,6 +201,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 3e-3,
+        checkpoint: str | os.PathLike[str] | None = None,
         warm_start: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
@@ -212,6 +221,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -225,10 +235,18 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         positive("tol", self.tol)
         columns = [data.targets] if shared else [column[:, None] for column in data.targets.T]
         problems = [SVMProblem(Y, costs, self.loss, INNER_SHARE * self.tol) for Y in columns]
-        labels = self.classes_[data.codes]
-        searches = self._search_vectors(
-            data.X, data.weights, data.kernel, problems, data.rng, labels
-        )
+        ground = TableGround(data.X, data.weights, self.classes_[data.codes])
+        searches = self._search_vectors(ground, data.kernel, problems, data.rng)
+        return self._store(searches, data.kernel)
+
+    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+        problem = BLOCK_LOSSES[choice("loss", self.loss, BLOCK_LOSSES)]
+        shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
+        C, tol = positive("C", self.C), positive("tol", self.tol)
+        targets = Targets.of_classes(data.n_classes)
+        sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
+        problems = [problem(each, C, INNER_SHARE * tol) for each in sets]
+        searches = self._search_vectors(DistantGround(data), data.kernel, problems, data.rng)
         return self._store(searches, data.kernel)
 
     def _check_loaded(self) -> None:

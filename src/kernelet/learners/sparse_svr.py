@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.direct import INNER_SHARE
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.ground import TableGround
 from kernelet.learners.interval_problems import IntervalProblem
 from kernelet.learners.options import choice, positive
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
@@ -159,7 +160,10 @@ class SparseSVR(DirectEstimator, KernelRegressor):
 
     def _learn(self, data: RegressionSet) -> KernelMachine:
         searches = self._search_vectors(
-            data.X, data.weights, data.kernel, [self._problem(data)], data.rng, data.targets
+            TableGround(data.X, data.weights, data.targets),
+            data.kernel,
+            [self._problem(data)],
+            data.rng,
         )
         return self._store(searches, data.kernel)
 

@@ -150,7 +150,7 @@ def _active_client() -> Any:
 
 def _partitions(X: Any) -> tuple[list[Any], list[int] | None]:
     """Delayed partitions, and how many rows each has where this is known."""
-    if hasattr(X, "partitions"):  # a data frame, or a series
+    if not hasattr(X, "chunks"):  # a data frame, or a series
         return list(X.to_delayed()), None
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
@@ -163,7 +163,7 @@ def _column(name: str, values: Any, X: Any, lengths: list[int] | None, n_parts: 
     if values is None:
         return [None] * n_parts
     if is_dask(values):
-        if lengths is not None and not hasattr(values, "partitions"):
+        if lengths is not None and hasattr(values, "chunks"):
             values = values.rechunk((tuple(lengths), *values.chunks[1:]))
         parts = _partitions(values)[0]
         if len(parts) != n_parts:

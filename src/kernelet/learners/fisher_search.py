@@ -1,0 +1,66 @@
+"""The search for Fisher directions over few vectors, or over all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelet.kernels import require_input_gradient
+from kernelet.kernels.arrays import dense
+from kernelet.learners.checkpoint import checkpoint_of
+from kernelet.learners.descent import Progress
+from kernelet.learners.direct import descend
+from kernelet.learners.distant import DistantSet
+from kernelet.learners.ground import Ground, TableGround
+from kernelet.learners.marginal import Evaluation, InnerProblem, MarginalObjective
+from kernelet.learners.options import count, positive
+from kernelet.learners.progress import reporting
+from kernelet.learners.training import TrainingSet
+
+
+def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Evaluation:
+    """Directions in the span of all rows, or of ``n_vectors`` learned vectors."""
+    if estimator.n_vectors is None:
+        estimator.n_iter_ = 1
+        estimator.interrupted_ = False
+        rows = np.asarray(dense(data.X), dtype=np.float64)
+        objective = MarginalObjective(data.X, data.kernel, problem)
+        with reporting(estimator, verbose=0, max_steps=0):
+            return objective.without_gradient(np.unique(rows, axis=0))
+    return learn_sparse_fisher(estimator, TableGround(data.X, data.weights), data, problem)
+
+
+def learn_sparse_fisher(
+    estimator: Any, ground: Ground, data: TrainingSet | DistantSet, problem: Any
+) -> Evaluation:
+    """Directions in the span of ``n_vectors`` learned vectors."""
+    budget = count("n_vectors", estimator.n_vectors)
+    require_input_gradient(data.kernel, type(estimator).__name__)
+    seed = int(data.rng.randint(np.iinfo(np.int32).max))
+    max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
+    kept = checkpoint_of(estimator, ground.shape)
+    start, steps_before = (None, 0) if kept is None else kept.start(0)
+    if start is None:
+        start = ground.seed(budget, estimator.init, data.kernel, seed)
+    with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
+
+        def on_step(step: Progress) -> bool:
+            if kept is not None:
+                kept.write(0, step, steps_before)
+            return report(step, None)
+
+        descent = descend(
+            ground.objective(data.kernel, problem),
+            start,
+            max_iter=max(1, max_iter - steps_before),
+            tol=tol,
+            random_state=seed,
+            on_step=on_step,
+        )
+    if kept is not None and not descent.interrupted:
+        kept.remove()
+    estimator.n_iter_ = max(1, descent.n_iter + steps_before)
+    estimator.interrupted_ = descent.interrupted
+    descent.warn_unless_converged(type(estimator).__name__)
+    return descent.best
