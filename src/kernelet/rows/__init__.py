@@ -2,8 +2,11 @@
 
 from kernelet.rows.block import Block
 from kernelet.rows.chunks import Chunks
+from kernelet.rows.files import npy_chunks
 from kernelet.rows.labelled import LabelledBlocks
+from kernelet.rows.libsvm_files import libsvm_chunks
 from kernelet.rows.opening import is_distant, open_pieces
+from kernelet.rows.parquet_files import parquet_chunks
 from kernelet.rows.pieces import ClusterError, Piece, Pieces
 
 __all__ = [
@@ -14,5 +17,8 @@ __all__ = [
     "Piece",
     "Pieces",
     "is_distant",
+    "libsvm_chunks",
+    "npy_chunks",
     "open_pieces",
+    "parquet_chunks",
 ]
