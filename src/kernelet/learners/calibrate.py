@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import CompressedClassifier
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import choice
 from kernelet.learners.saving import SavableMixin, read_common, require, write_common
 from kernelet.machine import (
@@ -34,6 +35,7 @@ METHODS = ("sigmoid", "temperature")
 _FOLDS = 5
 
 
+@lazy_methods
 class CalibratedClassifier(SavableMixin, ClassifierMixin, BaseEstimator):
     """A fitted classifier with probabilities; made by `kernelet.calibrate`, not by ``fit``.
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.learners.distant import DistantSet, distant_set
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, require, require_outputs
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
@@ -18,6 +19,7 @@ from kernelet.machine import KernelMachine
 from kernelet.rows import is_distant
 
 
+@lazy_methods
 class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """A classifier that ends in a `KernelMachine`; subclasses only learn it.
 

@@ -17,6 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import choice
 from kernelet.learners.saving import SavableMixin, require, require_outputs, saved
 from kernelet.machine import KernelMachine
@@ -97,6 +98,7 @@ class Compressed(SavableMixin, BaseEstimator):
         return scores
 
 
+@lazy_methods
 @saved(error_norm_=float, relative_error_=float)
 class CompressedClassifier(ClassifierMixin, Compressed):
     """One score per class (or one for two classes); the largest wins.
@@ -125,6 +127,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
         require_outputs(self, 1 if self.classes_.size == 2 else self.classes_.size)
 
 
+@lazy_methods
 @saved(error_norm_=float, relative_error_=float, decision_function_shape_=str, break_ties_=bool)
 class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     """One score per pair of classes, as LIBSVM has it; the class with the most votes wins.
@@ -187,6 +190,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         return votes, confidence
 
 
+@lazy_methods
 @saved(error_norm_=float, relative_error_=float)
 class CompressedRegressor(RegressorMixin, Compressed):
     """Predicts the machine's values."""
@@ -196,6 +200,7 @@ class CompressedRegressor(RegressorMixin, Compressed):
         return self._scores(X)
 
 
+@lazy_methods
 @saved(error_norm_=float, relative_error_=float)
 class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compressed):
     """The machine's outputs are features."""
@@ -210,6 +215,7 @@ class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         return self.machine_.n_outputs
 
 
+@lazy_methods
 @saved(error_norm_=float, relative_error_=float)
 class CompressedOutlierDetector(OutlierMixin, Compressed):
     """Positive scores are inliers.

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelet.kernels import Kernel
 from kernelet.learners.fisher_problem import DiscriminantProblem
 from kernelet.learners.fisher_search import learn_fisher
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, saved
@@ -20,6 +21,7 @@ from kernelet.learners.training import FloatArray, training_set
 from kernelet.machine import KernelMachine
 
 
+@lazy_methods
 @saved(objective_=float, n_iter_=int, interrupted_=bool)
 class KernelFisherDiscriminant(
     SavableMixin,

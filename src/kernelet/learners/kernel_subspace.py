@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import choice, count
 from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
 from kernelet.learners.saving import SavableMixin, saved
@@ -61,6 +62,7 @@ def projecting_machine(space: PrincipalMap) -> KernelMachine:
     return KernelMachine(space.kernel, space.vectors, space.transform.T, np.zeros(space.rank))
 
 
+@lazy_methods
 @saved(eigenvalues_=np.ndarray)
 class KernelSubspace(
     SavableMixin,

@@ -17,6 +17,7 @@ from kernelet.learners.core_vector_rows import (
     source_in_memory,
     source_on_disk,
 )
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.margin_features import SOLVERS, learn_features, spread
 from kernelet.learners.options import choice, count
 from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
@@ -25,6 +26,7 @@ from kernelet.learners.training import FloatArray, training_set
 from kernelet.machine import KernelMachine
 
 
+@lazy_methods
 @saved(
     feature_classes_=np.ndarray,
     n_core_vectors_=np.ndarray,

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, remember_training, require_outputs
 from kernelet.learners.training import FloatArray
@@ -94,6 +95,7 @@ def regression_set(
     )
 
 
+@lazy_methods
 class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator, ABC):
     """A regressor that ends in a `KernelMachine`; subclasses only learn it.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.relevance import Basis, learn_relevance
 from kernelet.learners.relevance_likelihood import BernoulliLikelihood
 from kernelet.learners.saving import saved
@@ -16,6 +17,7 @@ from kernelet.learners.training import FloatArray, TrainingSet
 from kernelet.machine import KernelMachine, SigmoidCalibration
 
 
+@lazy_methods
 @saved(objective_=float, evidence_path_=list, n_iter_=int)
 class RelevanceVectorClassifier(KernelClassifier):
     r"""The relevance vector machine: a sparse Bayesian classifier with probabilities.

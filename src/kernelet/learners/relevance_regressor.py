@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.relevance import Basis, learn_relevance
 from kernelet.learners.relevance_likelihood import FloatArray, GaussianLikelihood
@@ -21,6 +22,7 @@ _FIRST_NOISE = 0.1
 _LEAST_NOISE = 1e-10
 
 
+@lazy_methods
 @saved(
     objective_=float,
     noise_variance_=float,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from kernelet.kernels import Gaussian, Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
+from kernelet.learners.lazily import lazily, lazy_methods
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count
 from kernelet.learners.pre_images import learn_pre_images
@@ -40,6 +41,7 @@ def _if_it_goes_back(method: Method) -> Method:
     return conditional
 
 
+@lazy_methods
 @saved(
     explained_variance_=np.ndarray,
     _inverse_vectors=np.ndarray,
@@ -280,6 +282,7 @@ class SparseKernelPCA(
         return components.reshape(components.shape[0], -1)
 
     @_if_it_goes_back
+    @lazily
     def inverse_transform(self, X: Any) -> FloatArray:
         """Rows that have about these components.
 

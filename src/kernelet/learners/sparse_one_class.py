@@ -16,6 +16,7 @@ from kernelet.learners.direct import INNER_SHARE
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
 from kernelet.learners.interval_problems import OneClassProblem
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import positive
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
@@ -24,6 +25,7 @@ from kernelet.learners.unlabelled import unlabelled_set
 from kernelet.machine import KernelMachine
 
 
+@lazy_methods
 @saved(**FITTED)
 class SparseOneClassSVM(
     DirectEstimator, SavableMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping
 from typing import Any, Self
@@ -11,10 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from kernelet.learners.lazily import Call
 from kernelet.machine import KernelMachine
 from kernelet.machine.cells import as_numbers, as_texts, is_missing, is_numeric, table_columns
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
+from kernelet.rows import Chunks
+from kernelet.rows.opening import is_dask
 
 
 class TableModel:
@@ -129,20 +133,19 @@ class TableModel:
         Parameters
         ----------
         columns : mapping of str to 1-D array, or pandas DataFrame
-            In any order; columns that are not needed are ignored.
+            In any order; columns that are not needed are ignored. For a Dask data frame the result
+            is a Dask array, and for `Chunks` of data frames it is `Chunks`.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
-        predicted: NDArray[Any] = self.estimator.predict(self.encoder.transform(columns))
+        predicted: NDArray[Any] = self._outputs("predict", columns)
         return predicted
 
     def decision_function(self, columns: Mapping[str, Any] | Any) -> NDArray[np.float64]:
         """The estimator's scores, see `predict`."""
-        scores: NDArray[np.float64] = self.estimator.decision_function(
-            self.encoder.transform(columns)
-        )
+        scores: NDArray[np.float64] = self._outputs("decision_function", columns)
         return scores
 
     def predict_proba(self, columns: Mapping[str, Any] | Any) -> NDArray[np.float64]:
@@ -152,8 +155,15 @@ class TableModel:
                 f"{type(self.estimator).__name__} has no probabilities; calibrate it first: "
                 "kernelet.calibrate."
             )
-        shares: NDArray[np.float64] = self.estimator.predict_proba(self.encoder.transform(columns))
+        shares: NDArray[np.float64] = self._outputs("predict_proba", columns)
         return shares
+
+    def _outputs(self, name: str, columns: Mapping[str, Any] | Any) -> Any:
+        method = getattr(self.estimator, name)
+        if isinstance(columns, Chunks) or is_dask(columns):
+            nothing = method(np.zeros((1, self.encoder.n_features)))[:0]
+            return Call(copy.copy(self), name, nothing=nothing).over(columns)
+        return method(self.encoder.transform(columns))
 
     def score(self, columns: Mapping[str, Any] | Any) -> float:
         """The estimator's score on a table that holds the target too: accuracy, or R^2."""

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet.learners import SparseSVC
+from kernelet.learners.lazily import lazily
 from kernelet.machine import KernelMachine
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -85,6 +86,7 @@ class ChosenModel(BaseEstimator):
         return n_vectors
 
     @if_best_has("predict")
+    @lazily
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the chosen model."""
         check_is_fitted(self)
@@ -92,6 +94,7 @@ class ChosenModel(BaseEstimator):
         return predicted
 
     @if_best_has("decision_function")
+    @lazily
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the rows by the chosen model."""
         check_is_fitted(self)
@@ -99,6 +102,7 @@ class ChosenModel(BaseEstimator):
         return scores
 
     @if_best_has("predict_proba")
+    @lazily
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities of the rows by the chosen model."""
         check_is_fitted(self)
@@ -106,6 +110,7 @@ class ChosenModel(BaseEstimator):
         return probabilities
 
     @if_best_has("transform")
+    @lazily
     def transform(self, X: Any) -> Any:
         """Features of the rows by the chosen model."""
         check_is_fitted(self)
