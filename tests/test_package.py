@@ -94,9 +94,10 @@ def lower_bounds() -> dict[str, str]:
     """Distribution -> version after `>=`, over the dependencies that users install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["cli"], *extras["onnx"], *extras["plot"]]
-    pairs = (re.fullmatch(r"([\w.-]+)>=([\d.]+)(;.*)?", entry) for entry in wanted)
-    return {pair[1]: pair[2] for pair in pairs if pair}
+    names = ("cli", "dask", "onnx", "parquet", "plot")
+    wanted = [*project["dependencies"], *(entry for name in names for entry in extras[name])]
+    pairs = (re.fullmatch(r"([\w.-]+)(\[.*\])?>=([\d.]+)(;.*)?", entry) for entry in wanted)
+    return {pair[1]: pair[3] for pair in pairs if pair}
 
 
 def test_oldest_set_is_the_lower_bounds():
