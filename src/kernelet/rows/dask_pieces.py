@@ -82,7 +82,9 @@ class DaskPieces:
             )
             for number, piece in enumerate(self._pieces)
         ]
-        futures = self._client.compute(calls, optimize_graph=False)
+        return self._results(self._client.compute(calls, optimize_graph=False))
+
+    def _results(self, futures: list[Any]) -> Iterator[Any]:
         try:
             for future in futures:
                 yield self._result(future)
