@@ -86,6 +86,15 @@ class TestSameAnswer:
         assert found.kernel_gain_ > 0.1
         assert found.machine_.kernel.gamma > 2e-3
 
+    def test_progress(self, capsys):
+        model = SparseSVC(4, max_iter=3, verbose=1, random_state=0)
+        quietly(model, cut(X, LENGTHS), cut(Y, LENGTHS))
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 3
+        assert all("evaluations" in line and line.endswith(" rows/s") for line in lines)
+        quietly(model, X, Y)
+        assert "rows/s" not in capsys.readouterr().err
+
     def test_saving_and_names(self, tmp_path):
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=[f"pixel {j}" for j in range(64)])

@@ -135,6 +135,11 @@ class BlockObjective:
         """Rows that are worked on at once on this machine: those of the sample."""
         return int(self.sample.represents.size)
 
+    @property
+    def rows_read(self) -> int:
+        """Rows gone through so far, each as often as it was."""
+        return self.n_passes * self.rows.shape[0]
+
     def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
         """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
         self.n_evaluations += 1

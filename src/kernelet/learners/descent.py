@@ -26,7 +26,10 @@ _INTERRUPTED = "interrupted; the best vectors so far are kept"
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a person is told after every accepted step."""
+    """What a person is told after every accepted step.
+
+    ``rows_per_second`` counts a row as often as it is looked at; None for rows in memory.
+    """
 
     n_iter: int
     n_evaluations: int
@@ -35,6 +38,7 @@ class Progress:
     n_alive: int
     seconds: float
     best: Evaluation
+    rows_per_second: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +226,13 @@ class _Search:
             n_alive=self.rank,
             seconds=time.perf_counter() - self.started,
             best=self._lowest(),
+            rows_per_second=self._rows_per_second(),
         )
+
+    def _rows_per_second(self) -> float | None:
+        """How fast rows that are elsewhere are gone through."""
+        read = self.objective.rows_read
+        return None if read is None else read / max(time.perf_counter() - self.started, 1e-9)
 
     def result(self) -> Descent:
         if self.interrupted:

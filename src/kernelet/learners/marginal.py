@@ -120,6 +120,11 @@ class Objective(Protocol):
         """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
         ...
 
+    @property
+    def rows_read(self) -> int | None:
+        """Rows gone through so far, each as often as it was; None where they are in memory."""
+        ...
+
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows that might become vectors."""
         ...
@@ -186,6 +191,11 @@ class MarginalObjective:
     def n_rows(self) -> int:
         """Rows that are worked on at once."""
         return int(self.X.shape[0])
+
+    @property
+    def rows_read(self) -> None:
+        """Rows in memory are not counted."""
+        return None
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows that might become vectors: so many at random, or all."""

@@ -53,9 +53,11 @@ def reporting(
 
     def report(step: Progress | None, attributes: Attributes | None) -> bool:
         if step is not None and verbose > 0 and step.n_iter % verbose == 0:
+            pace = step.rows_per_second
             print(
                 f"step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
-                f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s",
+                f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s"
+                + ("" if pace is None else f"  {pace:.2e} rows/s"),
                 file=sys.stderr,
             )
         if context is None:

@@ -19,69 +19,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.block_margins import (
     BAND,
-    EDGES,
-    N_GROUPS,
     Features,
     MarginPass,
     MarginSums,
     Point,
     Targets,
 )
-from kernelet.solvers.hinge_ridge import hinge_ridge, solve_subproblem
-from kernelet.solvers.solution import FloatArray, Solution, Status
-from kernelet.solvers.working_set import Subproblem, Subsolution
+from kernelet.solvers.block_models import (
+    UNIT,
+    BlockMultipliers,
+    NearRows,
+    Penalty,
+    RidgePenalty,
+    SampledModel,
+    SampleView,
+)
+from kernelet.solvers.solution import FloatArray, Status
 
 # Rows near the margin of an output that all blocks together may tell of, and for each feature.
 NEAR_ROWS = 5000
 _NEAR_ROWS_PER_FEATURE = 40
-# Sampled rows whose margin is so near to 1 may change sides on the way to the next point.
-_SAMPLE_BAND = 0.5
-# The groups that are inside the margin.
-INSIDE = slice(int(np.searchsorted(EDGES, 0.0)), None)
-# Rows of each class that a sample always has of it.
-_FEWEST = 50
 _MAX_PASSES = 60
 # A sample's promise that the value falls by no more is believed with this margin.
 _PROMISE = 0.3
-_SMALL_ITERATIONS = 200
-_UNIT = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True, eq=False)
-class BlockMultipliers:
-    """The multipliers of all rows of one output, told by a few numbers.
-
-    Rows have ``C_i`` times the ratio of their side and of the group that they are in at the
-    reference point, but for those near the margin there; and some rows have more or less than that.
-
-    Attributes
-    ----------
-    reference : Point
-        Of this output alone.
-    ratios : ndarray of shape (2, N_GROUPS)
-        For y = -1 and y = 1.
-    near : ndarray of int
-        Rows near the margin, which no ratio is meant for.
-    own : Block
-        Rows with multipliers of their own, those near the margin among them.
-    values : ndarray
-        What they add.
-    """
-
-    reference: Point
-    ratios: FloatArray
-    near: IndexArray
-    own: Block
-    values: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,48 +86,12 @@ class BlockSolution:
     def gap(self) -> float:
         """Relative duality gap."""
         distance = self.primal_value - self.dual_value
-        return distance / max(_UNIT, abs(self.primal_value)) if distance else 0.0
+        return distance / max(UNIT, abs(self.primal_value)) if distance else 0.0
 
     @property
     def is_optimal(self) -> bool:
         """Whether the tolerance asked for was met."""
         return self.status is Status.OPTIMAL
-
-
-class Penalty(Protocol):
-    """R(w), with the solvers of small problems."""
-
-    def value(self, w: FloatArray) -> float:
-        """R(w)."""
-        ...
-
-    def solve(
-        self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
-    ) -> Solution:
-        """The problem over a few rows."""
-        ...
-
-    def solve_tilted(self, problem: Subproblem, tol: float) -> Subsolution:
-        """The problem over a few rows with a linear term."""
-        ...
-
-
-class RidgePenalty:
-    """1/2 w'w."""
-
-    def value(self, w: FloatArray) -> float:
-        return 0.5 * float(w @ w)
-
-    def solve(
-        self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
-    ) -> Solution:
-        guess = None
-        if start is not None:
-            guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
-        return hinge_ridge(Phi, y, C, tol=tol, warm_start=guess)
-
-    def solve_tilted(self, problem: Subproblem, tol: float) -> Subsolution:
-        return solve_subproblem(problem, tol, max_iter=_SMALL_ITERATIONS)
 
 
 def block_hinge(
@@ -202,7 +133,7 @@ def block_hinge(
     penalty = RidgePenalty() if penalty is None else penalty
     if targets is None:
         targets = Targets.of_classes(int(rows.classes.size))
-    view = _SampleView(space.features(sample.block.X), targets, sample, C)
+    view = SampleView(space.features(sample.block.X), targets, sample, C)
     searches = [
         _Search(k, view, penalty, tol, None if start is None else _column(start, k))
         for k in range(targets.n_outputs)
@@ -223,18 +154,6 @@ def block_hinge(
     return [search.solution() for search in searches]
 
 
-class _SampleView:
-    """The sample, with the features of the day."""
-
-    def __init__(self, Phi: FloatArray, targets: Targets, sample: Sample, C: float) -> None:
-        self.Phi = Phi
-        self.targets = targets
-        self.Y = targets.of(sample.block.codes)
-        self.costs = C * sample.weights
-        self.sample = sample
-        self.C = C
-
-
 @dataclass(frozen=True, eq=False)
 class _Proof:
     """A point, and what speaks for it."""
@@ -247,14 +166,14 @@ class _Proof:
 
     @property
     def gap(self) -> float:
-        return (self.value - self.lower) / max(_UNIT, abs(self.value))
+        return (self.value - self.lower) / max(UNIT, abs(self.value))
 
 
 class _Search:
     """The points of one output, from pass to pass."""
 
     def __init__(
-        self, output: int, view: _SampleView, penalty: Penalty, tol: float, start: Point | None
+        self, output: int, view: SampleView, penalty: Penalty, tol: float, start: Point | None
     ) -> None:
         self.output, self.view, self.penalty, self.tol = output, view, penalty, tol
         self.n_passes = self.n_iter = 0
@@ -283,14 +202,14 @@ class _Search:
             self.at, self.proposed = _between(self.best[1], self.at), None
             return
         self.best = value, self.at
-        self._step(_Near(told, j, near, Phi, self.view, self.output), value)
+        self._step(NearRows(told, j, near, Phi, self.view, self.output), value)
 
     def _note(self, proof: _Proof) -> None:
         if self.proof is None or proof.gap < self.proof.gap:
             self.proof = proof
         self.is_done = self.proof.gap <= self.tol
 
-    def _step(self, near: _Near, value: float) -> None:
+    def _step(self, near: NearRows, value: float) -> None:
         solution = self.penalty.solve(*near.with_means(), 0.1 * self.tol, self.at)
         self.n_iter += solution.n_iter
         self.lower = max(self.lower, solution.dual_value)
@@ -331,88 +250,6 @@ class _Search:
             Status.OPTIMAL if self.is_done else Status.NUMERICAL_LIMIT,
             proof.is_bound,
         )
-
-
-class _Near:
-    """The rows near the margin of one output, and the groups of the others."""
-
-    def __init__(
-        self,
-        told: MarginSums,
-        j: int,
-        near: Block,
-        Phi: FloatArray,
-        view: _SampleView,
-        output: int,
-    ) -> None:
-        self.block, self.Phi, self.reach = near, Phi, float(told.reach[j])
-        self.y = view.targets.of(near.codes)[:, output]
-        self.costs = view.C * near.weights
-        self.group_costs, self.group_sums = told.group_costs[j], told.group_sums[j]
-        self.sides, self.groups = np.nonzero(self.group_costs)
-
-    def with_means(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Rows, labels and costs of the small problem that bounds the value from below."""
-        totals = self.group_costs[self.sides, self.groups]
-        means = self.group_sums[self.sides, self.groups] / totals[:, None]
-        return (
-            np.vstack([self.Phi, means]),
-            np.append(self.y, 2.0 * self.sides - 1.0),
-            np.append(self.costs, totals),
-        )
-
-    def multipliers(self, small: FloatArray, at: Point) -> BlockMultipliers:
-        """Of all rows, from those of that problem."""
-        n = self.y.size
-        ratios = np.zeros((2, N_GROUPS))
-        ratios[self.sides, self.groups] = small[n:] / self.group_costs[self.sides, self.groups]
-        return BlockMultipliers(at, ratios, self.block.index, self.block, small[:n])
-
-
-class SampledModel:
-    """The problem near a point: a sample curves it, and all rows give its slope there."""
-
-    def __init__(self, near: _Near, view: _SampleView, output: int, at: Point) -> None:
-        slack = 1.0 - view.Y[:, output] * at.scores(view.Phi)[:, 0]
-        chosen = np.abs(slack) < _SAMPLE_BAND
-        for label in (-1.0, 1.0):
-            # a class without a row would leave the bias without a bound
-            mine = np.flatnonzero(view.Y[:, output] == label)
-            chosen[mine[np.argsort(np.abs(slack[mine]), kind="stable")[:_FEWEST]]] = True
-        chosen[view.sample.block.places(near.block.index)] = False
-        self.chosen = np.flatnonzero(chosen)
-        self._near, self._view = near, view
-        Phi, y, u = view.Phi[chosen], view.Y[chosen, output], view.costs[chosen]
-        # what the sample has of the slope that all rows have
-        self._inside = u * (slack[chosen] > 0.0)
-        pull = self._inside * y
-        sums = near.group_sums[:, INSIDE].sum(axis=1)
-        totals = near.group_costs[:, INSIDE].sum(axis=1)
-        self.problem = Subproblem(
-            np.vstack([near.Phi, Phi]),
-            np.append(near.y, y),
-            np.append(near.costs, u),
-            np.append(sums[1] - sums[0] - pull @ Phi, totals[1] - totals[0] - pull.sum()),
-            float(totals.sum()),
-            _UNIT,
-        )
-
-    def value(self, at: Point, penalty: Penalty) -> float:
-        """The value of the problem at a point."""
-        problem = self.problem
-        w, b = at.weights[:, 0], float(at.intercepts[0])
-        hinge = np.maximum(0.0, 1.0 - problem.y * (problem.Phi @ w + b))
-        tilt = float(problem.linear[:-1] @ w + problem.linear[-1] * b)
-        return penalty.value(w) - tilt + float(problem.u @ hinge)
-
-    def multipliers(self, small: FloatArray, at: Point) -> BlockMultipliers:
-        """Of all rows: those inside have C_i, and the sample what it moved since."""
-        n = self._near.y.size
-        ratios = np.zeros((2, N_GROUPS))
-        ratios[:, INSIDE] = 1.0
-        own = Block.joined([self._near.block, self._view.sample.block.take(self.chosen)])
-        values = np.append(small[:n], small[n:] - self._inside)
-        return BlockMultipliers(at, ratios, self._near.block.index, own, values)
 
 
 def _column(point: Point, k: int) -> Point:
