@@ -12,12 +12,14 @@ from core_vector_oracles import least_on_simplex, margin_gram, margin_machine
 from kernelet import _accelerate, solvers
 from kernelet.datasets import make_banana
 from kernelet.kernels import CallableKernel, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
-from kernelet.solvers import Status, ball_growth, core_set, minimum_enclosing_ball
+from kernelet.rows import Chunks, LabelledBlocks, open_pieces
+from kernelet.rows.survey import survey
+from kernelet.solvers import Status, ball_growth, ball_look, core_set, minimum_enclosing_ball
 from kernelet.solvers.ball import Ball
 from kernelet.solvers.core_set import CoreSet, settle
 from kernelet.solvers.directions import Directions, Expansion, direction
 from kernelet.solvers.exact_margin import exact_margin, newton_multipliers
-from kernelet.solvers.labelled_rows import StreamRows, TableRows
+from kernelet.solvers.labelled_rows import DistantRows, TableRows
 
 X, y = make_banana(400, random_state=0)
 y = 2.0 * y - 1.0
@@ -158,7 +160,7 @@ class TestSampling:
         weights[[5, 7, 1000, 2500]] = 1.0
         codes = (self.labels > 0).astype(np.intp)
         codes[[5, 7]] = [0, 1]
-        table = TableRows.of_arrays(self.rows, codes, weights)
+        table = TableRows(self.rows, codes, weights)
         ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
         ball_growth.enclose([ball], table, np.random.RandomState(0))
         assert set(ball.core.index) <= {5, 7, 1000, 2500}
@@ -174,43 +176,88 @@ class TestSampling:
         assert core(0) == core(0) != core(1)
         assert core(0, sample_size=None) == core(1, sample_size=None)
 
-    def test_a_stream_is_a_table(self):
-        """Same rows, in batches: same guarantee, and blocks with the right numbers."""
+    @pytest.mark.parametrize("n_sample", [3000, 600])
+    def test_rows_elsewhere_are_a_table(self, n_sample):
+        """Same rows, in chunks: same guarantee, and blocks with the right numbers."""
         codes, weights = (self.labels > 0).astype(np.intp), np.ones(3000)
         weights[::7] = 0.0
-
-        def batches():
-            for start in range(0, 3000, 700):
-                part = slice(start, start + 700)
-                yield self.rows[part], codes[part], weights[part]
-
+        parts = [slice(start, start + 700) for start in range(0, 3000, 700)]
+        pieces = open_pieces(
+            *(Chunks.of([column[part] for part in parts]) for column in (self.rows, codes, weights))
+        )
+        seen = survey(pieces)
+        blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
+        sample = blocks.sample(n_sample, 0)
+        elsewhere, table = DistantRows(blocks, sample), TableRows(self.rows, codes, weights)
+        assert elsewhere.shape == table.shape
+        assert_array_equal(table.whole().index, np.flatnonzero(weights))
         rng = np.random.RandomState(0)
-        stream = StreamRows(batches, (3000, 2), rng)
-        table = TableRows.of_arrays(self.rows, codes, weights)
-        seen = np.concatenate([block.index for block in stream.blocks()])
-        assert_array_equal(seen, np.flatnonzero(weights))
-        assert_array_equal(seen, next(table.blocks()).index)
-        for source in (stream, table):
-            drawn = source.draw(rng, 500)
+        for rows in (elsewhere, table):
+            indices = rows.total(lambda block: block.index.tolist(), "index")
+            assert_array_equal(indices, np.flatnonzero(weights))
+            drawn = rows.draw(rng, 500)
             assert_array_equal(drawn.X, self.rows[drawn.index])
             assert_array_equal(drawn.codes, codes[drawn.index])
             assert drawn.weights.all()
+            assert_array_equal(rows.first_of_each_class().codes, [0, 1])
             ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
-            assert not ball_growth.enclose([ball], source, rng)
+            assert not ball_growth.enclose([ball], rows, rng)
             assert ball.reach <= 1.003
             assert not np.isin(ball.core.index, np.flatnonzero(weights == 0.0)).any()
 
-    def test_a_stream_that_changes_is_refused(self):
-        lengths = iter([10, 12, 9])
+    def test_rare_classes_are_drawn_as_they_are(self):
+        """The sample has more of them, so that each of its rows stands for fewer."""
+        codes = (np.arange(3000) < 150).astype(np.intp)
+        pieces = open_pieces(Chunks.of([self.rows]), Chunks.of([codes]))
+        seen = survey(pieces)
+        blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
+        sample = blocks.sample(300, 0)
+        assert np.bincount(sample.block.codes).tolist() == [285, 100]
+        drawn = DistantRows(blocks, sample).draw(np.random.RandomState(0), 20_000)
+        assert_allclose(np.mean(drawn.codes), 0.05, atol=0.005)
 
-        def batches():
-            n = next(lengths)
-            yield np.ones((n, 2)), np.arange(n) % 2, np.ones(n)
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+    def test_single_precision_is_left(self, dtype):
+        pieces = open_pieces(
+            Chunks.of([self.rows.astype(dtype)]), Chunks.of([(self.labels > 0).astype(int)])
+        )
+        seen = survey(pieces)
+        blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
+        rows = DistantRows(blocks, blocks.sample(300, 0))
+        found = rows.total(lambda block: [block.X.dtype], "dtype")
+        assert found == [np.float32 if dtype == np.float32 else np.float64]
+        assert rows.first_of_each_class().X.dtype == np.float64
 
-        stream = StreamRows(batches, (10, 2), np.random.RandomState(0))
-        for _ in range(2):
-            with pytest.raises(ValueError, match="changed"):
-                list(stream.blocks())
+    def test_what_parts_tell_is_what_the_whole_does(self, monkeypatch):
+        """The pool is the furthest rows of all, unless there are very many blocks."""
+        codes, weights = (self.labels > 0).astype(np.intp), np.ones(3000)
+        ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
+        table = TableRows(self.rows, codes, weights)
+        ball.start(table)
+        monkeypatch.setattr(ball_look, "_TOLD", 5 * ball_look.POOL)
+        (whole,) = ball_look.look_at_all([ball], table)
+        assert whole.pool.codes.size == ball_look.POOL
+        assert not whole.is_whole
+        # of the many blocks each tells of its furthest row only
+        for length, told in [(700, 5 * ball_look.POOL), (2, 1500)]:
+            monkeypatch.setattr(ball_look, "_TOLD", told)
+            parts = [slice(start, start + length) for start in range(0, 3000, length)]
+            pieces = open_pieces(
+                *(Chunks.of([column[part] for part in parts]) for column in (self.rows, codes))
+            )
+            seen = survey(pieces)
+            blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
+            rows = DistantRows(blocks, blocks.sample(300, 0))
+            (look,) = ball_look.look_at_all([ball], rows)
+            assert look.furthest == whole.furthest
+            assert_allclose(look.loss, whole.loss)
+            assert look.pool.codes.size == 1000
+            assert not look.is_whole
+            if length == 700:
+                assert_array_equal(look.pool.index, whole.pool.index)
+            else:
+                assert np.unique(look.pool.index // 2).size == 1000
+                assert look.pool.index[0] == whole.pool.index[0]
 
 
 class TestLimits:

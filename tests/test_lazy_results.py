@@ -34,19 +34,6 @@ ROWS = flowers()[0][:60]
 CUTS = (25, 0, 20, 15)
 
 
-@pytest.fixture(scope="module")
-def client():
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
 def in_blocks(rows):
     """A function for parts of rows, one after the other: sums have the order of the parts'."""
     stops = np.cumsum(CUTS)
@@ -170,30 +157,6 @@ def test_a_table_of_texts():
             assert [len(part) for part in streamed] == [25, 0, 35]
     with pytest.raises(AttributeError, match="calibrate"):
         fitted("TableModel").predict_proba(lazy)
-
-
-def test_on_workers(client):
-    """Also a model that is fitted again before anybody computes, whose class has a private part."""
-    X, y = flowers()
-    species = np.array(["setosa", "versicolor", "virginica"])[y]
-    model = kernelet.SparseSVC(5, random_state=0).fit(X, species)
-    features = kernelet.KernelSubspace(3, random_state=0).fit(X)
-    expected = [
-        np.concatenate([function(X[k : k + 50]) for k in (0, 50, 100)])
-        for function in (model.predict, model.decision_function, features.transform)
-    ]
-    rows = da.from_array(X, chunks=(50, 2))
-    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
-    results = [
-        model.predict(rows),
-        model.decision_function(rows),
-        features.transform(rows),
-        model.predict(frame),
-    ]
-    model.fit(X, np.roll(species, 1))
-    features.fit(-X)
-    for result, wanted in zip(client.compute(results), [*expected, expected[0]], strict=True):
-        assert_array_equal(result.result(), wanted)
 
 
 def test_the_model_is_in_the_graph_once():

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
 from kernelet.learners.classifier import KernelClassifier
-from kernelet.learners.core_vector_rows import (
-    Source,
-    source_in_batches,
-    source_in_memory,
-    source_on_disk,
-)
+from kernelet.learners.core_vector_fit import FitsFromAnywhere
+from kernelet.learners.core_vector_rows import Source, source_in_memory
 from kernelet.learners.core_vectors import Growth, Outcome
-from kernelet.learners.progress import reporting, with_callbacks
+from kernelet.learners.progress import reporting
 from kernelet.learners.saving import saved
-from kernelet.learners.training import TrainingSet, training_set
+from kernelet.learners.training import TrainingSet
 from kernelet.machine import KernelMachine
 from kernelet.solvers.ball import Ball
 from kernelet.solvers.directions import Expansion
@@ -34,7 +29,7 @@ from kernelet.solvers.directions import Expansion
     n_iter_=int,
     interrupted_=bool,
 )
-class CoreVectorSVC(KernelClassifier):
+class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
     r"""A support vector machine whose training cost hardly depends on the number of rows.
 
     .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \tfrac12 b^2
@@ -45,8 +40,8 @@ class CoreVectorSVC(KernelClassifier):
     (1 + eps) multiple seems to hold all; then all rows are looked at, a block at a time, and those
     outside join, until none is. Many classes are one-vs-rest.
 
-    The rows may be a `numpy.memmap`, or come in batches (`fit_batches`): nothing of the size of the
-    data is then in memory.
+    The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
+    in batches (`fit_batches`): nothing of the size of the data is then in memory here.
 
     Parameters
     ----------
@@ -162,51 +157,8 @@ class CoreVectorSVC(KernelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    @with_callbacks
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the machine.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. A `numpy.memmap` is read a block at a time.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        if isinstance(X, np.memmap):
-            source, self.classes_ = source_on_disk(self, X, y, sample_weight)
-            self.machine_ = self._grow(source)
-            return self
-        data, self.classes_ = training_set(self, X, y, sample_weight)
-        self.machine_ = self._learn(data)
-        return self
-
-    def fit_batches(self, batches: Iterable[tuple[Any, ArrayLike]]) -> Self:
-        """Learn from rows that come in batches, of which one at a time is in memory.
-
-        The batches are read once for the labels and the kernel's width, once for 20000 random rows,
-        which are kept, and then a few times until all rows are inside.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y)
-            Rows and labels, the same each time it is read.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        source, self.classes_ = source_in_batches(self, batches)
+    def _learn_from(self, source: Source) -> None:
         self.machine_ = self._grow(source)
-        return self
 
     def _learn(self, data: TrainingSet) -> KernelMachine:
         return self._grow(source_in_memory(type(self).__name__, data, self.classes_))

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.saving import remember_training
 from kernelet.learners.weights import class_weights
-from kernelet.rows import LabelledBlocks, open_pieces
+from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
 
@@ -59,10 +59,16 @@ def distant_set(
     The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where there
     are labels, ``class_weight``; where anything is random, ``random_state``.
     """
-    pieces = open_pieces(X, y, sample_weight)
+    return set_of_pieces(estimator, open_pieces(X, y, sample_weight), y is not None, n_sample)
+
+
+def set_of_pieces(
+    estimator: Any, pieces: Pieces, has_labels: bool = True, n_sample: int = SAMPLE_ROWS
+) -> DistantSet:
+    """The same for rows that are open already."""
     seen = survey(pieces)
-    factors = _factors(estimator, seen, has_labels=y is not None)
-    _remember(estimator, seen, pieces.feature_names, has_labels=y is not None)
+    factors = _factors(estimator, seen, has_labels)
+    _remember(estimator, seen, pieces.feature_names, has_labels)
     rows = LabelledBlocks(pieces, seen.classes, factors, seen.lengths, seen.counts, seen.n_features)
     rng = check_random_state(getattr(estimator, "random_state", None))
     # nothing is looked up in the rows but gamma, which is a number by now

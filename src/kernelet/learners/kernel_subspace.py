@@ -11,18 +11,22 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.learners.distant import SAMPLE_ROWS, distant_set
 from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import choice, count
 from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
 from kernelet.learners.saving import SavableMixin, saved
 from kernelet.learners.training import FloatArray
-from kernelet.learners.unlabelled import unlabelled_set
+from kernelet.learners.unlabelled import UnlabelledSet, unlabelled_set
 from kernelet.machine import KernelMachine
+from kernelet.rows import is_distant
 from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
 
 # Sample points where their number is not given: so many, or so many for each component.
 _LANDMARKS = 1000
 _LANDMARKS_PER_COMPONENT = 3
+# Rows for each of the points that are chosen among them.
+_SAMPLE_PER_LANDMARK = 4
 
 
 def principal_space(
@@ -55,6 +59,12 @@ def principal_space(
             )
     vectors = seed_vectors(X, min(wanted, n_distinct), landmarks, kernel, random_state, weights)
     return PrincipalMap.from_vectors(kernel, vectors, n_components)
+
+
+def sample_rows(estimator: Any) -> int:
+    """How many rows that are elsewhere are drawn for sample points to be chosen among."""
+    wanted = estimator.n_landmarks or _LANDMARKS_PER_COMPONENT * estimator.n_components
+    return max(SAMPLE_ROWS, _SAMPLE_PER_LANDMARK * count("n_landmarks", wanted))
 
 
 def projecting_machine(space: PrincipalMap) -> KernelMachine:
@@ -162,6 +172,8 @@ class KernelSubspace(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; or a `numpy.memmap`, `kernelet.rows.Chunks`, a Dask array or a Dask data frame,
+            which are gone through once; the sample points are then chosen among 20000 random rows.
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -171,7 +183,11 @@ class KernelSubspace(
         -------
         self : object
         """
-        data = unlabelled_set(self, X, sample_weight)
+        if is_distant(X):
+            far = distant_set(self, X, None, sample_weight, sample_rows(self))
+            data = UnlabelledSet(far.sample.block.X, far.sample.weights, far.kernel, far.rng)
+        else:
+            data = unlabelled_set(self, X, sample_weight)
         with reporting(self, verbose=0, max_steps=0):
             space = principal_space(
                 data.X,

@@ -93,17 +93,17 @@ class Call:
             from pandas import DataFrame
 
             rows = DataFrame(rows, columns=self.columns)
-        # as an array, whatever set_output says
-        method = inspect.unwrap(getattr(type(self.model), self.name))
+        method = getattr(self.model, self.name)
         if rows.shape[0]:
-            return np.asarray(method(self.model, rows))
+            # an array, whatever set_output says
+            return np.asarray(method(rows))
         # scikit-learn takes no empty arrays, which Dask has many of
         if self.nothing is not None:
             return self.nothing
         one = np.zeros((1, rows.shape[1]))
         if hasattr(rows, "columns"):
             one = type(rows)(one, columns=rows.columns)
-        return np.asarray(method(self.model, one))[:0]
+        return np.asarray(method(one))[:0]
 
 
 def _over_dask(call: Call, X: Any) -> Any:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from kernelet.learners.core_vector_rows import Source
 from kernelet.learners.core_vectors import Growth, Outcome
 from kernelet.machine import KernelMachine
+from kernelet.rows import Block
 from kernelet.solvers.directions import Directions, Expansion, direction
 from kernelet.solvers.exact_margin import exact_margin
+from kernelet.solvers.labelled_rows import TableRows
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -47,26 +49,29 @@ def learn_features(
     """
     growth = Growth(estimator, source, report)
     is_exact = estimator.solver == "exact"
-    if is_exact and not source.rows.is_in_memory:
+    table = source.rows if isinstance(source.rows, TableRows) else None
+    if is_exact and table is None:
         raise ValueError(
             'solver="exact" needs all rows in memory; take solver="core_set", or fit an array.'
         )
     order = [code for codes in rounds for code in codes]
     n_bytes = 8 * source.rows.shape[0] * len(order)
-    keeps = is_exact or (source.rows.is_in_memory and n_bytes <= _MOST_BYTES)
+    keeps = is_exact or n_bytes <= _MOST_BYTES
     earlier: dict[int, Directions] = {}
     features: list[Expansion] = []
     outcomes: list[Outcome] = []
     for codes in rounds:
         before = [earlier.get(code) for code in codes]
-        solve = _exactly if is_exact else _by_core_sets
-        functions = solve(growth, codes, before, outcomes)
+        if is_exact and table is not None:
+            functions = _exactly(growth, table.whole(), codes, before, outcomes)
+        else:
+            functions = _by_core_sets(growth, codes, before, outcomes)
         for code, known, function in zip(codes, before, functions, strict=True):
             feature = direction(source.kernel, function, source.diagonal, known)
             if feature is None:
                 raise ValueError(_exhausted(estimator, len(rounds), known))
             features.append(feature)
-            earlier[code] = _extended(source, known, feature, keeps)
+            earlier[code] = _extended(source, known, feature, table if keeps else None)
     growth.store(outcomes)
     machine = Expansion.joined(features).machine(source.kernel)
     return np.array(order, dtype=np.intp), machine
@@ -85,13 +90,13 @@ def _by_core_sets(
 
 def _exactly(
     growth: Growth,
+    block: Block,
     codes: Sequence[int],
     before: Sequence[Directions | None],
     outcomes: list[Outcome],
 ) -> list[Expansion]:
     """After Ctrl-C, a few rows each."""
     source, functions = growth.source, []
-    (block,) = source.rows.blocks()
     for code, known in zip(codes, before, strict=True):
         try:
             if growth.interrupted or growth.ended:
@@ -124,15 +129,14 @@ def _exactly(
 
 
 def _extended(
-    source: Source, known: Directions | None, feature: Expansion, keeps: bool
+    source: Source, known: Directions | None, feature: Expansion, table: TableRows | None
 ) -> Directions:
-    """The directions of a class and one more, with their values at all rows if these are kept."""
+    """The directions of a class and one more, with their values at all rows of a table."""
     own = Expansion(feature.index, feature.vectors, feature.coefficients, np.zeros(1))
     expansion = own if known is None else Expansion.joined([known.expansion, own])
-    if not keeps:
+    if table is None:
         return Directions(source.kernel, expansion)
-    (block,) = source.rows.blocks()
-    values = own.values(source.kernel, block.X)
+    values = own.values(source.kernel, table.whole().X)
     if known is not None and known.known is not None:
         values = np.hstack([known.known, values])
     return Directions(source.kernel, expansion, values)

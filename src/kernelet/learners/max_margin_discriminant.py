@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
-from kernelet.learners.core_vector_rows import (
-    Source,
-    source_in_batches,
-    source_in_memory,
-    source_on_disk,
-)
+from kernelet.learners.core_vector_fit import FitsFromAnywhere
+from kernelet.learners.core_vector_rows import Source
 from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.margin_features import SOLVERS, learn_features, spread
 from kernelet.learners.options import choice, count
-from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
+from kernelet.learners.progress import CallbackSupportMixin, reporting
 from kernelet.learners.saving import SavableMixin, require, require_outputs, saved
-from kernelet.learners.training import FloatArray, training_set
+from kernelet.learners.training import FloatArray
 from kernelet.machine import KernelMachine
 
 
@@ -38,6 +33,7 @@ from kernelet.machine import KernelMachine
     interrupted_=bool,
 )
 class MaxMarginDiscriminantAnalysis(
+    FitsFromAnywhere,
     SavableMixin,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -56,8 +52,8 @@ class MaxMarginDiscriminantAnalysis(
 
     equations (2) and (6). A feature is the signed distance :math:`(w'\varphi(x) + b) / \|w\|`.
 
-    The rows may be a `numpy.memmap`, or come in batches (`fit_batches`): nothing of the size of the
-    data is then in memory.
+    The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
+    in batches (`fit_batches`): nothing of the size of the data is then in memory here.
 
     Parameters
     ----------
@@ -184,49 +180,11 @@ class MaxMarginDiscriminantAnalysis(
         self.verbose = verbose
         self.random_state = random_state
 
-    @with_callbacks
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the features.
+    def _leaves(self, X: Any) -> bool:
+        # a file can be mapped into memory, which the exact solver needs
+        return super()._leaves(X) and not (self.solver == "exact" and isinstance(X, np.memmap))
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. A `numpy.memmap` is read a block at a time, unless the solver is exact.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
-
-        Returns
-        -------
-        self : object
-        """
-        if isinstance(X, np.memmap) and self.solver != "exact":
-            source, self.classes_ = source_on_disk(self, X, y, sample_weight)
-        else:
-            data, self.classes_ = training_set(self, X, y, sample_weight)
-            source = source_in_memory(type(self).__name__, data, self.classes_)
-        return self._extract(source)
-
-    def fit_batches(self, batches: Iterable[tuple[Any, ArrayLike]]) -> Self:
-        """Learn from rows that come in batches, of which one at a time is in memory.
-
-        The batches are read once for the labels and the kernel's width, once for 20000 random rows,
-        which are kept, and then a few times for each feature of a class.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y)
-            Rows and labels, the same each time it is read.
-
-        Returns
-        -------
-        self : object
-        """
-        source, self.classes_ = source_in_batches(self, batches)
-        return self._extract(source)
-
-    def _extract(self, source: Source) -> Self:
+    def _learn_from(self, source: Source) -> None:
         choice("solver", self.solver, SOLVERS)
         codes = [1] if source.n_classes == 2 else list(range(source.n_classes))
         wanted = len(codes)
@@ -236,7 +194,6 @@ class MaxMarginDiscriminantAnalysis(
             self.feature_classes_, self.machine_ = learn_features(
                 self, source, report, spread(wanted, codes)
             )
-        return self
 
     def transform(self, X: Any) -> FloatArray:
         """The features of the rows, computed in blocks.

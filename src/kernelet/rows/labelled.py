@@ -86,13 +86,14 @@ class LabelledBlocks:
         """Blocks in all pieces."""
         return int(np.sum(-(-self.lengths // BLOCK_ROWS)))
 
-    def total(self, function: Callable[[Block], S], name: str) -> S:
+    def total(self, function: Callable[[Block], S], name: str, single: bool = False) -> S:
         """The sum over all blocks of what a function tells of each.
 
         The function goes to where the rows are, so it can be pickled; `name` is what people see of
-        it in Dask's dashboard.
+        it in Dask's dashboard. With `single` rows of single precision are left as they are.
         """
-        pass_ = _Pass(function, self.classes, self.factors, np.cumsum(self.lengths) - self.lengths)
+        starts = np.cumsum(self.lengths) - self.lengths
+        pass_ = _Pass(function, self.classes, self.factors, starts, single)
         whole: S = reduce(add, self.pieces.map(pass_, f"kernelet_{name}"))
         return whole
 
@@ -102,9 +103,11 @@ class LabelledBlocks:
         Which rows these are depends on the order of the rows, and not on the pieces.
         """
         rng = np.random.default_rng(seed)
-        counts = self.counts.sum(axis=0)
+        # a class of weight zero is not there
+        present = np.where(self.factors > 0.0, self.counts, 0)
+        counts = present.sum(axis=0)
         share = size / max(size, int(counts.sum()))
-        before = np.cumsum(self.counts, axis=0) - self.counts
+        before = np.cumsum(present, axis=0) - present
         wanted: list[list[IndexArray]] = [[] for _ in range(self.pieces.n_pieces)]
         represents = np.ones(counts.size)
         for code, count in enumerate(counts.tolist()):
@@ -114,7 +117,7 @@ class LabelledBlocks:
             drawn = np.sort(rng.choice(count, n_drawn, replace=False, shuffle=False))
             for number in range(self.pieces.n_pieces):
                 place = drawn - before[number, code]
-                mine = place[(place >= 0) & (place < self.counts[number, code])]
+                mine = place[(place >= 0) & (place < present[number, code])]
                 wanted[number].append(mine.astype(np.intp))
         starts = np.cumsum(self.lengths) - self.lengths
         drawing = _Draw(wanted, self.classes, self.factors, starts)
@@ -143,23 +146,24 @@ def coded(
 
 
 def blocks_of(
-    piece: Piece, start: int, classes: NDArray[Any], factors: FloatArray
+    piece: Piece, start: int, classes: NDArray[Any], factors: FloatArray, single: bool = False
 ) -> Iterator[Block]:
-    """The rows of a piece that have a weight, a block at a time."""
+    """The rows of a piece that have a weight, a block at a time; one block if there are none."""
     codes, weights = coded(piece, classes, factors)
-    for first in range(0, codes.size, BLOCK_ROWS):
+    for first in range(0, max(1, codes.size), BLOCK_ROWS):
         part = slice(first, min(first + BLOCK_ROWS, codes.size))
         rows = piece.X[part]
         index = np.arange(start + part.start, start + part.stop)
-        block = Block(index, _array(rows), codes[part], weights[part])
+        block = Block(index, _array(rows, single), codes[part], weights[part])
         yield block if block.weights.all() else block.take(np.flatnonzero(block.weights))
 
 
-def _array(rows: Any) -> Any:
-    """Rows in double precision, in memory."""
+def _array(rows: Any, single: bool = False) -> Any:
+    """Rows in memory, in double precision or as they are if that is single and good enough."""
+    dtype = np.float32 if single and rows.dtype == np.float32 else np.float64
     if sparse.issparse(rows):
-        return rows.astype(np.float64)
-    return np.ascontiguousarray(rows, dtype=np.float64)
+        return rows.astype(dtype)
+    return np.ascontiguousarray(rows, dtype=dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,9 +174,11 @@ class _Pass:
     classes: NDArray[Any]
     factors: FloatArray
     starts: IndexArray
+    single: bool
 
     def __call__(self, number: int, piece: Piece) -> Any:
-        blocks = blocks_of(piece, int(self.starts[number]), self.classes, self.factors)
+        start = int(self.starts[number])
+        blocks = blocks_of(piece, start, self.classes, self.factors, self.single)
         return reduce(add, (self.function(block) for block in blocks))
 
 

@@ -7,7 +7,7 @@ whatever thread or worker was first, so that sums over them are the same to the 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -86,16 +86,18 @@ class LocalPieces:
                 for number in range(self.n_pieces):
                     yield task(number, self._read(number))
                 return
-            with ThreadPoolExecutor(n_threads) as pool:
-                yield from self._in_threads(pool, n_threads, task)
+            calls = (lambda k=k: task(k, self._read(k)) for k in range(self.n_pieces))
+            yield from in_threads(calls, n_threads)
 
-    def _in_threads(self, pool: ThreadPoolExecutor, ahead: int, task: Task[R]) -> Iterator[R]:
-        """No more pieces are read ahead than there are threads, so that few are in memory."""
-        waiting: deque[Future[R]] = deque()
+
+def in_threads(calls: Iterable[Callable[[], R]], n_threads: int) -> Iterator[R]:
+    """Results in the order of the calls, of which few are taken ahead, and so few are in memory."""
+    waiting: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
         try:
-            for number in range(self.n_pieces):
-                waiting.append(pool.submit(lambda k: task(k, self._read(k)), number))
-                if len(waiting) > ahead:
+            for call in calls:
+                waiting.append(pool.submit(call))
+                if len(waiting) > n_threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

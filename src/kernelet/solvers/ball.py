@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
+from kernelet.rows import Block
 from kernelet.solvers.core_set import CoreSet, IndexArray
 from kernelet.solvers.directions import Directions, Expansion
-from kernelet.solvers.labelled_rows import Block, LabelledRows
+from kernelet.solvers.labelled_rows import LabelledRows
 from kernelet.solvers.solution import FloatArray, Status
 
 
@@ -35,6 +36,48 @@ class Look:
     loss: float
     pool: Block | None
     is_whole: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """A ball as it is seen from rows: little enough to be sent to wherever these are.
+
+    Attributes
+    ----------
+    C : float or None
+    code : int
+        Of the L2-SVM, see `Ball`.
+    lift, squared_norm, bound : float
+        |phi|^2 of all rows, |c|^2 of the centre, and the squared radius of the (1 + eps) ball.
+    members : ndarray of int
+        Rows of the core set.
+    """
+
+    C: float | None
+    code: int
+    lift: float
+    squared_norm: float
+    bound: float
+    members: IndexArray
+
+    def signs(self, block: Block) -> FloatArray:
+        """y."""
+        return _signs(block, self.C, self.code)
+
+    def squared_distances(self, margins: FloatArray) -> FloatArray:
+        """Of rows from the centre, by what a'K is for them."""
+        return _squared_distances(margins, self.lift, self.squared_norm)
+
+
+def _signs(block: Block, C: float | None, code: int) -> FloatArray:
+    if C is None:
+        return np.ones(block.codes.size)
+    return np.where(block.codes == code, 1.0, -1.0)
+
+
+def _squared_distances(margins: FloatArray, lift: float, squared_norm: float) -> FloatArray:
+    distances: FloatArray = lift + squared_norm - 2.0 * squared_norm * margins
+    return distances
 
 
 class Ball:
@@ -110,25 +153,34 @@ class Ball:
         """Relative duality gap of the L2-SVM; NaN until all rows are looked at."""
         return (self.primal_value - self.dual_value) / self.primal_value
 
+    @property
+    def outline(self) -> Outline:
+        """What rows need to know of it."""
+        core = self.core
+        return Outline(self.C, self.code, self.lift, self.squared_norm, self.bound, core.index)
+
     def squared_distances(self, margins: FloatArray) -> FloatArray:
         """Of rows from the centre, by what a'K is for them."""
-        r = self.squared_norm
-        distances: FloatArray = self.lift + r - 2.0 * r * margins
-        return distances
+        return _squared_distances(margins, self.lift, self.squared_norm)
 
     # -- rows
 
     def signs(self, block: Block) -> FloatArray:
         """y."""
-        if self.C is None:
-            return np.ones(block.codes.size)
-        return np.where(block.codes == self.code, 1.0, -1.0)
+        return _signs(block, self.C, self.code)
 
     def projections(self, block: Block) -> FloatArray:
         """g."""
         if self.directions is None:
             return np.empty((block.codes.size, 0))
         return self.directions.values(block)
+
+    def excess(self) -> FloatArray | None:
+        """What f has of the directions at all rows, where their values there are known."""
+        if self.directions is None or self.directions.known is None:
+            return None
+        excess: FloatArray = self.directions.known @ self.core.correction
+        return excess
 
     def margins(self, block: Block, values: FloatArray, projections: FloatArray) -> FloatArray:
         """y_i f(x_i) from sum_j a_j y_j k(x_i, x_j), the slack left out."""

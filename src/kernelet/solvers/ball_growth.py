@@ -8,81 +8,21 @@ until there are none. What the random rows only make probable, the last look pro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from kernelet.machine import KernelMachine
 from kernelet.solvers.ball import Ball, Look
-from kernelet.solvers.core_set import ROUNDING_RIDGE, IndexArray
-from kernelet.solvers.directions import Expansion
-from kernelet.solvers.labelled_rows import Block, LabelledRows
+from kernelet.solvers.ball_look import look_at_all
+from kernelet.solvers.core_set import ROUNDING_RIDGE
+from kernelet.solvers.labelled_rows import LabelledRows
 from kernelet.solvers.solution import Status
 
 # With so few rows all are looked at, and none is drawn.
 FEW_ROWS = 1000
-# Rows beyond the ball that are kept from a look at all rows.
-_POOL = 1000
 # Below, distances are rounding errors.
 _LEAST_EPS = 1e-13
 # Points of a ball that had no time.
 _HURRY = 60
-
-
-def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
-    """Distances of all rows from the centre of each ball, a block of rows at a time."""
-    is_known = [ball.directions is None or ball.directions.known is not None for ball in balls]
-    parts = [
-        ball.expansion(with_directions=not known)
-        for ball, known in zip(balls, is_known, strict=True)
-    ]
-    joined = Expansion.joined(parts)
-    machines: dict[Any, KernelMachine] = {}
-    furthest, loss = np.full(len(balls), -np.inf), np.zeros(len(balls))
-    pools: list[Block | None] = [None] * len(balls)
-    keys, n_outside = [np.empty(0) for _ in balls], np.zeros(len(balls), dtype=int)
-    for block in rows.blocks():
-        if not block.codes.size:
-            continue
-        # float32 rows that stay on disk are not worth the time of doubles
-        dtype = np.float64 if rows.is_in_memory or block.X.dtype != np.float32 else np.float32
-        if dtype not in machines:
-            machines[dtype] = joined.machine(balls[0].kernel, dtype)
-        values = (
-            machines[dtype].decision_function(block.X).reshape(-1, len(balls)).astype(np.float64)
-        )
-        for k, (ball, known) in enumerate(zip(balls, is_known, strict=True)):
-            f = values[:, k]
-            if known and ball.directions is not None:
-                f = f - ball.projections(block) @ ball.core.correction
-            margins = ball.signs(block) * f
-            if ball.C is not None:
-                slack = np.maximum(0.0, 1.0 - margins)
-                loss[k] += 0.5 * ball.C * float(block.weights @ (slack * slack))
-            distances = ball.squared_distances(margins)
-            distances[places(ball.core.index, block.index)] = -np.inf
-            furthest[k] = max(furthest[k], float(distances.max(initial=-np.inf)))
-            outside = np.flatnonzero(distances > ball.bound)
-            n_outside[k] += outside.size
-            if outside.size > _POOL:
-                outside = outside[np.argsort(-distances[outside], kind="stable")[:_POOL]]
-            if outside.size:
-                found, pool = block.take(outside), pools[k]
-                both = found if pool is None else pool.and_more(found)
-                key = np.append(keys[k], distances[outside])
-                kept = np.argsort(-key, kind="stable")[:_POOL]
-                pools[k], keys[k] = both.take(kept), key[kept]
-    return [
-        Look(float(furthest[k]), float(loss[k]), pools[k], bool(n_outside[k] <= _POOL))
-        for k in range(len(balls))
-    ]
-
-
-def places(wanted: IndexArray, index: IndexArray) -> IndexArray:
-    """Where those of the wanted rows are that are in a sorted index."""
-    place = np.minimum(np.searchsorted(index, wanted), index.size - 1)
-    found: IndexArray = place[index[place] == wanted]
-    return found
 
 
 def enclose(

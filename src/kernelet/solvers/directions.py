@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike
 
 from kernelet.kernels import Kernel
 from kernelet.machine import KernelMachine
+from kernelet.rows import Block
 from kernelet.solvers.core_set import IndexArray
-from kernelet.solvers.labelled_rows import Block
 from kernelet.solvers.solution import FloatArray
 
 # A function whose squared norm is below this share of that of its coefficients is rounding.

@@ -150,7 +150,7 @@ def minimum_enclosing_ball(
     ball = Ball(kernel, d, float(lift), eps, C=cost, code=1, directions=directions)
     enclose(
         [ball],
-        TableRows.of_arrays(table, codes, weights),
+        TableRows(table, codes, weights),
         check_random_state(random_state),
         tol=tol,
         sample_size=sample_size,

@@ -1,0 +1,76 @@
+"""How `CoreVectorSVC` and `MaxMarginDiscriminantAnalysis` take rows from wherever they are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, Self
+
+from numpy.typing import ArrayLike, NDArray
+
+from kernelet.learners.core_vector_rows import Source, source_elsewhere, source_in_memory
+from kernelet.learners.distant import DistantSet, distant_set, set_of_pieces
+from kernelet.learners.progress import with_callbacks
+from kernelet.learners.training import training_set
+from kernelet.rows import is_distant
+from kernelet.rows.batches import BatchPieces
+
+
+class FitsFromAnywhere(ABC):
+    """An estimator that learns from a `Source` of rows."""
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _learn_from(self, source: Source) -> None:
+        """Learn, and set the fitted attributes."""
+
+    def _leaves(self, X: Any) -> bool:
+        """Whether rows are left where they are."""
+        return is_distant(X)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows in memory or elsewhere.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; or a `numpy.memmap`, `kernelet.rows.Chunks`, a Dask array or a Dask data
+            frame, which are left where they are and gone through a block at a time.
+        y : array-like of shape (n_samples,)
+            Class labels; with `Chunks` of rows also `Chunks`, and with a Dask data frame a series.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a weight equals as many repetitions.
+
+        Returns
+        -------
+        self : object
+        """
+        if self._leaves(X):
+            return self._fit_elsewhere(distant_set(self, X, y, sample_weight))
+        data, self.classes_ = training_set(self, X, y, sample_weight)
+        self._learn_from(source_in_memory(type(self).__name__, data, self.classes_))
+        return self
+
+    def fit_batches(self, batches: Iterable[tuple[Any, ArrayLike]]) -> Self:
+        """Learn from rows that come in batches, of which few at a time are in memory.
+
+        The batches are read once for the labels and the kernel's width, once for 20000 random rows,
+        which are kept, and then a few times until all rows are inside (for each feature).
+
+        Parameters
+        ----------
+        batches : iterable of (X, y)
+            Rows and labels, the same each time it is read.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit_elsewhere(set_of_pieces(self, BatchPieces(batches)))
+
+    def _fit_elsewhere(self, data: DistantSet) -> Self:
+        self.classes_ = data.rows.classes
+        self._learn_from(source_elsewhere(type(self).__name__, data))
+        return self

@@ -1,0 +1,148 @@
+"""A look at all rows from the centres of balls: which of them are outside, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kernelet.machine import KernelMachine
+from kernelet.rows import Block
+from kernelet.solvers.ball import Ball, Look, Outline
+from kernelet.solvers.directions import Expansion
+from kernelet.solvers.labelled_rows import LabelledRows
+from kernelet.solvers.solution import FloatArray
+
+# Rows beyond the ball that are kept from a look at all rows.
+POOL = 1000
+# Rows that all blocks together tell of, where there are many, unless that is less than one each.
+_TOLD = 4 * POOL
+
+
+def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
+    """Distances of all rows from the centre of each ball, a block of rows at a time."""
+    outlines = [ball.outline for ball in balls]
+    excesses = [ball.excess() for ball in balls]
+    parts = [
+        ball.expansion(with_directions=excess is None)
+        for ball, excess in zip(balls, excesses, strict=True)
+    ]
+    function = Looking(
+        Expansion.joined(parts).machine(balls[0].kernel),
+        outlines,
+        excesses,
+        limit=max(1, min(POOL, _TOLD // rows.n_blocks)),
+        n_threads=None if rows.n_blocks == 1 else 1,
+    )
+    seen = rows.total(function, "look")
+    return [found.look() for found in seen.balls]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What some rows are to one ball.
+
+    Attributes
+    ----------
+    furthest : float
+        Largest squared distance of a row outside of the core set.
+    loss : float
+        sum_i C_i / 2 max(0, 1 - y_i f(x_i))^2.
+    n_outside : int
+        Rows beyond the (1 + eps) ball.
+    pool : Block or None
+        The furthest of them.
+    distances : ndarray of shape (n,)
+        Squared distances of those in the pool, the largest first.
+    """
+
+    furthest: float
+    loss: float
+    n_outside: int
+    pool: Block | None
+    distances: FloatArray
+
+    def __add__(self, other: Seen) -> Seen:
+        pool, distances = self.pool, np.append(self.distances, other.distances)
+        if other.pool is not None:
+            pool = other.pool if pool is None else pool.and_more(other.pool)
+            kept = np.argsort(-distances, kind="stable")[:POOL]
+            pool, distances = pool.take(kept), distances[kept]
+        return Seen(
+            max(self.furthest, other.furthest),
+            self.loss + other.loss,
+            self.n_outside + other.n_outside,
+            pool,
+            distances,
+        )
+
+    def look(self) -> Look:
+        """As the ball is told."""
+        is_whole = self.n_outside == self.distances.size
+        return Look(self.furthest, self.loss, self.pool, is_whole)
+
+
+@dataclass(frozen=True, eq=False)
+class SeenByAll:
+    """What some rows are to each of several balls."""
+
+    balls: list[Seen]
+
+    def __add__(self, other: SeenByAll) -> SeenByAll:
+        return SeenByAll([mine + its for mine, its in zip(self.balls, other.balls, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Looking:
+    """A look at a block of rows, which goes to where the rows are.
+
+    Attributes
+    ----------
+    machine : KernelMachine
+        f of each ball.
+    outlines : list of Outline
+    excesses : list of (ndarray of shape (n,) or None)
+        What is to be taken off f of each ball at all rows, where they are in memory.
+    limit : int
+        Most rows of a block that it tells of.
+    n_threads : int or None
+    """
+
+    machine: KernelMachine
+    outlines: list[Outline]
+    excesses: list[FloatArray | None]
+    limit: int
+    n_threads: int | None
+
+    @cached_property
+    def _single(self) -> KernelMachine:
+        return self.machine.astype(np.float32)
+
+    def __call__(self, block: Block) -> SeenByAll:
+        if not block.codes.size:
+            nothing = Seen(-np.inf, 0.0, 0, None, np.empty(0))
+            return SeenByAll([nothing] * len(self.outlines))
+        machine = self._single if block.X.dtype == np.float32 else self.machine
+        values = machine.decision_function(block.X, self.n_threads)
+        columns = values.reshape(-1, len(self.outlines)).astype(np.float64).T
+        seen = [
+            self._seen(block, f if excess is None else f - excess[block.index], outline)
+            for f, outline, excess in zip(columns, self.outlines, self.excesses, strict=True)
+        ]
+        return SeenByAll(seen)
+
+    def _seen(self, block: Block, f: FloatArray, outline: Outline) -> Seen:
+        margins = outline.signs(block) * f
+        loss = 0.0
+        if outline.C is not None:
+            slack = np.maximum(0.0, 1.0 - margins)
+            loss = 0.5 * outline.C * float(block.weights @ (slack * slack))
+        distances = outline.squared_distances(margins)
+        distances[block.places(outline.members)] = -np.inf
+        outside = np.flatnonzero(distances > outline.bound)
+        n_outside = outside.size
+        kept = outside[np.argsort(-distances[outside], kind="stable")[: self.limit]]
+        pool = block.take(kept) if n_outside else None
+        return Seen(float(distances.max()), loss, n_outside, pool, distances[kept])
