@@ -25,7 +25,16 @@ HOWTOS = [
 ]
 THEIRS = {"CalibratedClassifierCV", "KernelRidge", "LinearSVC", "NuSVC", "NuSVR", "SVC", "SVR"}
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
-SUBPACKAGES = ("datasets", "export", "kernels", "machine", "persistence", "solvers", "subspace")
+SUBPACKAGES = (
+    "datasets",
+    "export",
+    "kernels",
+    "machine",
+    "persistence",
+    "rows",
+    "solvers",
+    "subspace",
+)
 ROLE = re.compile(r"\{figure\}`(?:\.\d )?(?P<file>\S+) (?P<figure>\w+)(?P<filters>[^`]*)`")
 # A number with decimals and a unit is a measured one; round ones are said, not measured.
 MEASURED = re.compile(r"\d+\.\d+ ?(?:%|µs|ms|s\b|seconds|microseconds)")

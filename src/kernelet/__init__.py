@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kernelet._hooks import hooks
 
 if TYPE_CHECKING:
-    from kernelet import datasets, export, kernels, solvers, subspace
+    from kernelet import datasets, export, kernels, rows, solvers, subspace
     from kernelet.learners import (
         CalibratedClassifier,
         CoreVectorSVC,
@@ -120,6 +120,7 @@ __all__ = [
     "export",
     "kernels",
     "load",
+    "rows",
     "save",
     "solvers",
     "subspace",
