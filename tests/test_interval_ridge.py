@@ -125,6 +125,18 @@ def test_one_class_is_solved_and_proven(nu, shift):
     assert_allclose(primal, one_class_value(Phi, COSTS, nu), rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-5, 1e8])
+def test_one_class_takes_features_of_any_size(scale):
+    # a narrow kernel has tiny features where rows are far from all vectors
+    s = one_class_ridge(scale * (PHI + 2.0), COSTS, 0.3, tol=1e-9)
+    same = one_class_ridge(PHI + 2.0, COSTS, 0.3, tol=1e-9)
+    assert s.gap <= 1e-9
+    assert s.n_iter <= same.n_iter + 2
+    assert_allclose(s.primal_value, scale**2 * same.primal_value, rtol=1e-8)
+    assert_allclose(s.weights, scale * same.weights, rtol=1e-5)
+    assert_allclose(s.intercept, scale**2 * same.intercept, rtol=1e-5)
+
+
 def test_regression_is_that_of_libsvm():
     svr = SVR(kernel="linear", C=2.0, epsilon=0.3, tol=1e-8).fit(PHI, Y, sample_weight=COSTS)
     s = interval_ridge(PHI, Y - 0.3, Y + 0.3, 2.0 * COSTS, 2.0 * COSTS, tol=1e-10)

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
 
 from kernelet import load
 from kernelet.datasets import make_banana
@@ -26,8 +27,9 @@ from kernelet.kernels import (
     width,
 )
 from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
-from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
+from kernelet.learners import SparseKernelRidge, SparseOneClassSVM, SparseSVC, SparseSVR
 from kernelet.learners.interval_problems import IntervalProblem
+from kernelet.learners.kernel_guards import HeldOutLoss, HeldOutVolume, shuffled_features
 from kernelet.learners.kernel_learning import learn_widths
 from kernelet.learners.kernel_widths import OneWidth, WidthPerFeature
 from kernelet.learners.marginal import MarginalObjective
@@ -155,11 +157,13 @@ class TestLearning:
         assert model.machine_ == same.machine_
 
     def test_few_rows_tell_nothing(self):
+        problem = PROBLEMS["ridge"].subset(np.arange(19))
         learned = learn_widths(
             X[:19],
             Gaussian(0.3),
-            PROBLEMS["ridge"].subset(np.arange(19)),
+            problem,
             Z,
+            lambda held: HeldOutLoss(X[held], problem.subset(held)),
             max_iter=5,
             tol=1e-3,
             seed=0,
@@ -211,7 +215,7 @@ class TestLearning:
         options = {"C": 10.0, "gamma": 0.01, "loss": loss, "random_state": 0}
         given = SparseSVR(10, **options).fit(ROWS, VALUES)
         learned = SparseSVR(10, learn_kernel=True, **options).fit(ROWS, VALUES)
-        assert learned.kernel_gain_ > 0.1
+        assert learned.kernel_gain_ > 0.01
         assert learned.score(NEW, TRUTH) > given.score(NEW, TRUTH)
 
     def test_bits_weights_files_and_kernels(self, tmp_path):
@@ -265,3 +269,64 @@ class TestLearning:
         assert model.interrupted_
         assert next(numbers) < after + 10
         assert np.isfinite(model.predict(ROWS)).all()
+
+
+def circle(n, seed):
+    """Rows about a circle in the first two of four features, the others noise."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0.0, 2.0 * np.pi, n)
+    around = np.column_stack([np.cos(angle), np.sin(angle)])
+    return np.hstack([3.0 * around, np.zeros((n, 2))]) + 0.3 * rng.normal(size=(n, 4))
+
+
+class TestOneClass:
+    def test_the_volume_is_an_area_under_the_curve(self):
+        rows, weights = circle(50, 0), np.random.default_rng(0).uniform(0.5, 2.0, 50)
+        reference = shuffled_features(rows, weights, 3)
+        machine = SparseOneClassSVM(5, gamma=0.2, random_state=0).fit(circle(80, 1)).machine_
+        scores = machine.decision_function(np.vstack([rows, reference]))
+        marks = np.repeat([1, 0], [50, len(reference)])
+        area = roc_auc_score(
+            marks, scores, sample_weight=np.append(weights, np.ones(len(reference)))
+        )
+        assert_allclose(HeldOutVolume(rows, weights, reference)(machine), 1.0 - area, rtol=1e-12)
+        constant = SparseOneClassSVM(5, gamma=1e9, random_state=0).fit(circle(80, 1)).machine_
+        assert HeldOutVolume(rows, weights, reference)(constant) == 0.5
+
+    def test_features_are_shuffled_each_by_itself(self):
+        rows, weights = circle(300, 0), np.ones(300)
+        drawn = shuffled_features(rows, weights, 0)
+        assert drawn.shape == (2000, 4)
+        assert_array_equal(shuffled_features(sparse.csr_array(rows), weights, 0), drawn)
+        for f in range(4):
+            assert set(drawn[:, f]) <= set(rows[:, f])
+        radius = np.hypot(drawn[:, 0], drawn[:, 1])
+        assert np.mean(np.abs(radius - 3.0) < 1.0) < 0.8  # of the rows all but a few
+        only = shuffled_features(rows, (np.arange(300) == 7).astype(float), 0)
+        assert_array_equal(only, np.broadcast_to(rows[7], only.shape))
+        assert shuffled_features(np.zeros((10, 1 << 20)), np.ones(10), 0).shape == (16, 1 << 20)
+
+    @pytest.mark.parametrize("gamma", [1e-3, 30.0])
+    def test_a_bad_width_is_mended(self, gamma, tmp_path):
+        options = {"nu": 0.1, "gamma": gamma, "random_state": 0}
+        given = SparseOneClassSVM(10, **options).fit(circle(300, 0))
+        learned = SparseOneClassSVM(10, learn_kernel=True, **options).fit(circle(300, 0))
+        inside = np.zeros((300, 4)) + 0.3 * np.random.default_rng(2).normal(size=(300, 4))
+        new, marks = np.vstack([circle(300, 1), inside]), np.repeat([1, 0], 300)
+        area, better = (roc_auc_score(marks, m.score_samples(new)) for m in (given, learned))
+        assert better > max(0.95, area + 0.02)
+        assert given.kernel_gain_ == 0.0
+        assert learned.kernel_gain_ > 0.01
+        times = np.random.default_rng(0).integers(1, 3, 300)
+        weighted = clone(learned).fit(circle(300, 0), sample_weight=times)
+        repeated = clone(learned).fit(np.repeat(circle(300, 0), times, axis=0))
+        assert weighted.machine_ == repeated.machine_
+        learned.save(tmp_path / "m.kernelet")
+        assert load(tmp_path / "m.kernelet").kernel_gain_ == learned.kernel_gain_
+
+    def test_independent_features_say_nothing(self):
+        rows = np.random.default_rng(0).uniform(size=(200, 3))
+        model = SparseOneClassSVM(5, learn_kernel=True, random_state=0).fit(rows)
+        assert model.kernel_gain_ < 0.2
+        with pytest.raises(ValueError, match="learn_kernel must be True or False, got 'features'"):
+            SparseOneClassSVM(5, learn_kernel="features").fit(rows)

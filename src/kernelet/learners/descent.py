@@ -21,6 +21,8 @@ _MEMORY = 20
 _MAX_REVIVALS = 5
 # What W may rise by when vectors are replaced; the steps that follow win it back, or are in vain.
 _REVIVAL_RISE = 1e-2
+# A value as small is one of a kernel that has underflown on all rows, and is no unit.
+_NOTHING = 1e-200
 _INTERRUPTED = "interrupted; the best vectors so far are kept"
 
 
@@ -134,7 +136,7 @@ class _Search:
         self.before_revival = self.best
         self.history = [self.best.value]
         # W may come in any unit, and end at zero: it is measured by where the search began
-        self.unit = abs(self.best.value) or 1.0
+        self.unit = abs(self.best.value) if abs(self.best.value) > _NOTHING else 1.0
         self.rank = self.best.rank
         self._start = np.empty(0)
         self._last_value = self.best.value

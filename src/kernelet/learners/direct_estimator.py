@@ -8,7 +8,7 @@ from threading import Event, Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
 from kernelet.kernels import Kernel, require_input_gradient
@@ -18,6 +18,7 @@ from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import descend
 from kernelet.learners.direct_path import WarmStarted
 from kernelet.learners.ground import Ground
+from kernelet.learners.kernel_guards import Guard, HeldOutLoss
 from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
@@ -40,9 +41,9 @@ class DirectEstimator(WarmStarted):
 
     The class that it is mixed into has ``fit(X, y, sample_weight)`` and the parameters
     ``n_vectors``, ``init``, ``n_init``, ``max_iter``, ``tol``, ``warm_start``, ``verbose``, where
-    there can be several searches ``n_jobs``, and where the inner problem is a `LossProblem`
-    ``learn_kernel``. Its learning consists of stating the inner
-    problems and calling `_search_vectors` and `_store`.
+    there can be several searches ``n_jobs``, and where rows held out can judge a kernel
+    ``learn_kernel``, with the inner problem a `LossProblem` or a `_guard` of its own. Its learning
+    consists of stating the inner problems and calling `_search_vectors` and `_store`.
     """
 
     init: str | ArrayLike
@@ -50,6 +51,7 @@ class DirectEstimator(WarmStarted):
     max_iter: int
     verbose: int
     learn_kernel: bool | str
+    _learns_features = True
 
     def _search_vectors(
         self,
@@ -149,17 +151,23 @@ class DirectEstimator(WarmStarted):
             radial,
             problem,
             table.seed(budget, self.init, kernel, seed),
+            lambda held: self._guard(table.X, problem, held, seed),
             per_feature=self.learn_kernel == "features",
             max_iter=self.max_iter,
             tol=self.tol,
             seed=seed,
         )
 
+    def _guard(self, X: Any, problem: Any, held: NDArray[np.intp], seed: int) -> Guard:
+        """What rows held out judge widths by."""
+        return HeldOutLoss(X[held], problem.subset(held))
+
     def _learns_kernel(self) -> bool:
         asked = getattr(self, "learn_kernel", False)
-        if isinstance(asked, bool | np.bool_) or asked == "features":
+        if isinstance(asked, bool | np.bool_) or (asked == "features" and self._learns_features):
             return bool(asked)
-        raise ValueError(f'learn_kernel must be True, False or "features", got {asked!r}.')
+        known = 'True, False or "features"' if self._learns_features else "True or False"
+        raise ValueError(f"learn_kernel must be {known}, got {asked!r}.")
 
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""

@@ -94,6 +94,10 @@ class OneClassProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(one_class_ridge(Phi, self.C, self.nu, tol=self.tol))
 
+    def subset(self, index: NDArray[np.intp]) -> OneClassProblem:
+        """The same problem over some of its rows."""
+        return OneClassProblem(self.C[index], self.nu, self.tol)
+
 
 def _inner(solution: Solution) -> InnerSolution:
     return InnerSolution(

@@ -4,14 +4,16 @@ W(Z) falls with the width as well, and its derivative costs no more than that in
 at another width W measures another norm, so it alone would over-fit. A share of the rows is held
 out. First gamma is divided or multiplied by three as long as that lowers the loss of these rows;
 then the search goes down in vectors and width together, and the width is taken at which their loss
-is least. From there it goes on with one width per feature, if that is asked for. Where no width is
-better for them than the one given, that one stays.
+is least. From there it goes on with one width per feature, if that is asked for. Where the guard
+has nothing to do with W, smaller factors take the place of the descent. Where no width is better
+than the one given, that one stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +23,9 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
 from kernelet.learners.direct import learn_direct
+from kernelet.learners.kernel_guards import DivisibleProblem, Guard
 from kernelet.learners.kernel_widths import OneWidth, WidthPerFeature, Widths
-from kernelet.learners.marginal import (
-    Evaluation,
-    FloatArray,
-    InnerProblem,
-    InnerSolution,
-    MarginalObjective,
-    Start,
-)
-from kernelet.machine import KernelMachine
+from kernelet.learners.marginal import Evaluation, FloatArray, InnerProblem, MarginalObjective
 
 # Every so many-th row is held out, and there have to be so many of them.
 _EVERY = 4
@@ -41,31 +36,15 @@ _PATIENCE = 15
 # Steps over the vectors after gamma has changed by this factor: they start near their end.
 _SHORT = 30
 _FACTOR = 3.0
-# The guard has to fall by this share: less is noise. One width per feature is so many more numbers
-# to keep, and has to be worth more.
-_WORTH = 1e-3
+# A volume does not change with the width while all rows see each other, or none does.
+_BLIND = 5
+# One width per feature is so many more numbers to keep, and has to be worth more.
 _WORTH_PER_FEATURE = 1e-2
-
-
-class LossProblem(Protocol):
-    """An inner problem whose loss can be taken on other rows than it is solved on."""
-
-    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve it over these features."""
-        ...
-
-    def subset(self, index: NDArray[np.intp]) -> Self:
-        """The same problem over some of its rows."""
-        ...
-
-    def loss(self, scores: FloatArray) -> float:
-        """The loss of scores of shape (n, outputs), weighted, without the norm."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedKernel:
-    """The kernel, and the share by which the loss of rows held out fell."""
+    """The kernel, and the share by which the guard fell."""
 
     kernel: Kernel
     gain: float
@@ -75,8 +54,9 @@ class LearnedKernel:
 def learn_widths(
     X: Any,
     kernel: RadialKernel,
-    problem: LossProblem,
+    problem: DivisibleProblem,
     vectors: FloatArray,
+    make_guard: Callable[[NDArray[np.intp]], Guard],
     *,
     per_feature: bool = False,
     max_iter: int,
@@ -90,8 +70,10 @@ def learn_widths(
     X : array or CSR of shape (n, d)
     kernel : RadialKernel
         Where the search starts.
-    problem : LossProblem
+    problem : DivisibleProblem
     vectors : ndarray of shape (m, d)
+    make_guard : callable
+        From the indices of the rows held out.
     per_feature : bool, default=False
         Whether to go on with one width per feature.
     max_iter : int
@@ -112,7 +94,7 @@ def learn_widths(
     if held.size < _FEWEST:
         return LearnedKernel(kernel, 0.0)
     inner = problem.subset(kept)
-    guard = _Guard(X[held], problem.subset(held))
+    guard = make_guard(held)
     given = learn_direct(
         X[kept], kernel, inner, vectors, max_iter=max_iter, tol=tol, random_state=seed
     )
@@ -120,33 +102,27 @@ def learn_widths(
     interrupted = given.interrupted
     try:
         if not interrupted:
-            interrupted = search.approach(tol, seed)
-        if not interrupted:
+            blind = 0 if guard.follows_objective else _BLIND
+            interrupted = search.approach(_FACTOR, blind, tol, seed)
+        if not interrupted and not guard.follows_objective:
+            interrupted = search.approach(_FACTOR**0.5, 0, tol, seed)
+        elif not interrupted:
             search.run(OneWidth(search.nearest), max_iter)
             if per_feature:
                 search.run_per_feature(max_iter)
     except KeyboardInterrupt:
         interrupted = True
     gain = 1.0 - search.least / search.first if search.first > 0.0 else 0.0
-    if gain < _WORTH:
+    if gain < guard.worth:
         return LearnedKernel(kernel, 0.0, interrupted)
     return LearnedKernel(search.best, gain, interrupted)
-
-
-class _Guard:
-    def __init__(self, X: Any, problem: LossProblem) -> None:
-        self.X, self.problem = X, problem
-
-    def __call__(self, machine: KernelMachine) -> float:
-        scores = machine.decision_function(self.X)
-        return self.problem.loss(scores.reshape(self.X.shape[0], -1))
 
 
 class _Search:
     """L-BFGS over (Z, log widths), which remembers the kernel of the least guard."""
 
     def __init__(
-        self, X: Any, inner: InnerProblem, at: Evaluation, guard: _Guard, kernel: RadialKernel
+        self, X: Any, inner: InnerProblem, at: Evaluation, guard: Guard, kernel: RadialKernel
     ) -> None:
         self.objective = MarginalObjective(X, kernel, inner)
         self.guard = guard
@@ -198,11 +174,15 @@ class _Search:
         if self.waited >= _PATIENCE:
             raise StopIteration
 
-    def approach(self, tol: float, seed: int) -> bool:
-        """Change gamma by a factor while the guard falls; returns whether Ctrl-C came."""
-        for factor in (1.0 / _FACTOR, _FACTOR):
-            while True:
-                kernel = with_gamma(self.nearest, factor * self.nearest.gamma)
+    def approach(self, factor: float, blind: int, tol: float, seed: int) -> bool:
+        """Change gamma by a factor while the guard falls; returns whether Ctrl-C came.
+
+        ``blind`` is the number of steps in a row that need not lower it.
+        """
+        for times in (1.0 / factor, factor):
+            kernel, lost = self.nearest, 0
+            while lost <= blind:
+                kernel = with_gamma(kernel, times * kernel.gamma)
                 end = learn_direct(
                     self.objective.X,
                     kernel,
@@ -213,10 +193,11 @@ class _Search:
                     random_state=seed,
                 )
                 value = self.guard(end.best.machine)
-                if end.interrupted or not value < (1.0 - _WORTH) * self.least:
-                    break
-                self.least, self.at = value, end.best
-                self.best = self.nearest = kernel
-            if end.interrupted:
-                return True
+                if end.interrupted:
+                    return True
+                if value < (1.0 - self.guard.worth) * self.least:
+                    lost, self.least, self.at = 0, value, end.best
+                    self.best = self.nearest = kernel
+                else:
+                    lost += 1
         return False

@@ -122,9 +122,19 @@ def one_class_ridge(
     # with multipliers that add up to one the weights are a mean of rows, of their size
     total = nu * float(C.sum())
     ones = np.ones(C.size)
-    unit = _NOTHING * max(float(np.vdot(Phi, Phi)) / C.size, np.finfo(np.float64).tiny)
-    solution = _solve(Phi, ones, 0.0 * ones, C / total, -1.0, unit, tol, max_iter)
-    return _in_units(solution, total)
+    # rows of length one: the solver starts from slacks of one, and nothing else gives a size
+    length = float(np.sqrt(np.vdot(Phi, Phi) / C.size)) or 1.0
+    found = _solve(Phi / length, ones, 0.0 * ones, C / total, -1.0, _NOTHING, tol, max_iter)
+    size = (total * length) ** 2
+    return replace(
+        found,
+        weights=total * length * found.weights,
+        intercept=total * length**2 * found.intercept,
+        multipliers=total * found.multipliers,
+        primal_value=size * found.primal_value,
+        dual_value=size * found.dual_value,
+        unit=size * found.unit,
+    )
 
 
 def _in_units(solution: Solution, unit: float) -> Solution:
