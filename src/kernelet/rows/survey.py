@@ -13,6 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernelet.rows.block import FloatArray, IndexArray
 from kernelet.rows.pieces import Piece, Pieces
 
+# Rows that are looked at together.
+_AT_ONCE = 65_536
+
 
 @dataclass(eq=False)
 class ClassMoments:
@@ -160,9 +163,20 @@ def _look(number: int, piece: Piece) -> PieceSurvey:
         labels, codes = np.zeros(1, dtype=np.intp), np.zeros(n, dtype=np.intp)
     else:
         labels, codes = np.unique(y, return_inverse=True)
-    rows = [np.flatnonzero((codes == code) & counted) for code in range(labels.size)]
-    moments = [ClassMoments.of(X[mine].astype(np.float64), weights[mine]) for mine in rows]
-    return PieceSurvey(n, d, labels, [mine.size for mine in rows], moments)
+    counts = np.bincount(codes[counted], minlength=labels.size)
+    moments: list[ClassMoments] = []
+    # a few rows at a time: copies of a whole piece would not fit beside it
+    for first in range(0, n, _AT_ONCE):
+        part = slice(first, min(first + _AT_ONCE, n))
+        rows = X[part].astype(np.float64)
+        for code in range(labels.size):
+            mine = np.flatnonzero((codes[part] == code) & counted[part])
+            found = ClassMoments.of(rows[mine], weights[part][mine])
+            if first:
+                moments[code] = moments[code] + found
+            else:
+                moments.append(found)
+    return PieceSurvey(n, d, labels, counts.tolist(), moments)
 
 
 def _problem(piece: Piece) -> str | None:
@@ -172,7 +186,11 @@ def _problem(piece: Piece) -> str | None:
         return f"must have rows and columns, and has the shape {X.shape}"
     if X.dtype.kind not in "fiub":
         return f"must hold numbers, and holds {X.dtype}"
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+    numbers = X.data if sparse.issparse(X) else X
+    if not all(
+        np.isfinite(numbers[first : first + _AT_ONCE]).all()
+        for first in range(0, len(numbers), _AT_ONCE)
+    ):
         return "contains NaN or infinity; impute or drop these rows first"
     for name, column in (("y", y), ("sample_weight", weights)):
         if column is not None and column.shape != (X.shape[0],):

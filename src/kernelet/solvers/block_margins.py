@@ -152,11 +152,11 @@ class MarginPass:
         near = distance <= BAND
         reach = np.full(self.targets.n_outputs, BAND)
         for k in np.flatnonzero(near.sum(axis=0) > self.most_near).tolist():
+            reach[k] = np.partition(distance[:, k], self.most_near - 1)[self.most_near - 1]
+            near[:, k] = distance[:, k] < reach[k]
             # ties go by the order of the rows, so that the choice is the same everywhere
-            nearest = np.argsort(distance[:, k], kind="stable")[: self.most_near]
-            near[:, k] = False
-            near[nearest, k] = True
-            reach[k] = distance[nearest[-1], k]
+            ties = np.flatnonzero(distance[:, k] == reach[k])
+            near[ties[: self.most_near - np.count_nonzero(near[:, k])], k] = True
         k, m = self.targets.n_outputs, Phi.shape[1]
         indicator = group_indicator(slack, Y, near, costs)
         chosen = np.flatnonzero(near.any(axis=1))

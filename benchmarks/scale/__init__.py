@@ -1,0 +1,1 @@
+"""Fits on rows that are elsewhere: time, memory and bytes against the number of rows."""
