@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -160,23 +162,48 @@ class Extractor(Method):
         from benchmarks.methods import get
 
         own = {key: value for key, value in parameters.items() if key != "classifier"}
+        kept = _kept_features(self.name, split, own, seed)
+        if kept is not None and kept.exists():
+            found = dict(np.load(kept))
+        else:
+            found = self._extract(split, own, seed, kept is not None or "classifier" in parameters)
+            if kept is not None:
+                np.savez(kept, **found)
+        figures = {
+            name: float(found[name]) for name in ("seconds", "n_vectors", "kernel_evaluations")
+        }
+        if "classifier" in parameters:
+            features = Split(found["train"], split.y_train, found["test"], split.y_test)
+            follower = get(parameters["classifier"]).measure(features, {}, seed)
+            n_bytes = float(found["n_bytes"]) + follower["n_bytes"]
+            figures = {**follower, **figures, "n_bytes": n_bytes}
+        return figures
+
+    def _extract(
+        self, split: Split, own: Parameters, seed: int, with_features: bool
+    ) -> dict[str, Any]:
         extractor, seconds = _fitted(self.fit, split, own, seed)
         size = self.size(extractor)
-        figures = {
+        found = {
             "seconds": seconds,
             "n_vectors": size.n_vectors,
             "kernel_evaluations": size.kernel_evaluations,
+            "n_bytes": size.n_bytes,
         }
-        if "classifier" in parameters:
-            features = Split(
-                extractor.transform(split.X_train),
-                split.y_train,
-                extractor.transform(split.X_test),
-                split.y_test,
-            )
-            follower = get(parameters["classifier"]).measure(features, {}, seed)
-            figures = {**follower, **figures, "n_bytes": size.n_bytes + follower["n_bytes"]}
-        return figures
+        if with_features:
+            found["train"] = extractor.transform(split.X_train)
+            found["test"] = extractor.transform(split.X_test)
+        return found
+
+
+def _kept_features(name: str, split: Split, own: Parameters, seed: int) -> Path | None:
+    """Where features are kept for the next classifier, if KERNELET_FEATURES names a folder."""
+    folder = os.environ.get("KERNELET_FEATURES")
+    if folder is None:
+        return None
+    digest = hashlib.sha256(repr((name, sorted(own.items()), seed)).encode())
+    digest.update(np.ascontiguousarray(split.X_train).tobytes())
+    return Path(folder) / f"{digest.hexdigest()}.npz"
 
 
 def accuracy_figures(fitted: Any, X: np.ndarray, y: np.ndarray) -> Figures:
