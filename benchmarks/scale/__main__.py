@@ -19,20 +19,22 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.results import FOLDER
 from benchmarks.scale.child import COLUMNS, WORKERS
-from benchmarks.scale.cost import BANDWIDTH, PIECES_PER_WORKER, CostModel
+from benchmarks.scale.figures import (
+    CSV,
+    MODEL_CSV,
+    PIECES,
+    judged,
+    model_of_small_runs,
+    predicted,
+    read,
+)
+from benchmarks.scale.plot import draw
 
-CSV = FOLDER / "scale.csv"
-PICTURE = CSV.with_suffix(".png")
 EXPONENTS = (5, 6, 7)
-PIECES = 8
 # More pieces, for what a task costs.
 MANY_PIECES = 64
 AT_ONCE = 500_000
-SLOWER = 1.5
-WORKER_MEGABYTES = 500.0
-LATER = ((1e9, 10), (1e9, 100), (1e9, 1000))
 
 
 def write_rows(path: Path, n: int) -> None:
@@ -80,47 +82,27 @@ def run(exponents: tuple[int, ...]) -> None:
             lines.append(line)
             print(told(line), flush=True)
             write(lines)
+    write(predicted(read()), MODEL_CSV)
     draw(lines)
 
 
 def told(line: dict[str, Any]) -> str:
     return (
-        f"{line['method']:10s} {line['where']:8s} {line['rows']:9d} rows {line['pieces']:3d} pieces  "
+        f"{line['method']:10s} {line['where']:8s} {line['rows']:9d} rows, "
+        f"{line['pieces']:3d} pieces  "
         f"{line['seconds']:8.3f} s an evaluation of {line['passes']:.1f} passes  "
         f"{line['bytes'] / 1e6:6.2f} MB moved  driver {line['driver_megabytes']:5.0f} MB  "
         f"worker {line['worker_megabytes']:5.0f} MB beyond {line['share_megabytes']:.0f}"
     )
 
 
-def write(lines: list[dict[str, Any]]) -> None:
-    with CSV.open("w", newline="") as file:
+def write(lines: list[dict[str, Any]], path: Path = CSV) -> None:
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
         writer.writeheader()
         for line in lines:
             row = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in line.items()}
             writer.writerow(row)
-
-
-def read() -> list[dict[str, Any]]:
-    """The figures that are there."""
-    with CSV.open(newline="") as file:
-        return [
-            {
-                name: text if name in ("method", "where") else float(text)
-                for name, text in line.items()
-            }
-            for line in csv.DictReader(file)
-        ]
-
-
-def some(lines: list[dict[str, Any]], **wanted: Any) -> list[dict[str, Any]]:
-    return [line for line in lines if all(line[name] == value for name, value in wanted.items())]
-
-
-def model_of_small_runs(lines: list[dict[str, Any]]) -> CostModel:
-    """From the runs of SparseSVC on workers with at most 10^6 rows."""
-    small = [line for line in some(lines, method="SparseSVC", where="dask") if line["rows"] <= 1e6]
-    return CostModel.fitted(small, WORKERS)
 
 
 def show() -> int:
@@ -133,84 +115,14 @@ def show() -> int:
     for what, figure, limit in judged(lines):
         missed += figure > limit
         print(f"{figure:8.2f} <= {limit:<6g} {'ok  ' if figure <= limit else 'MISS'}  {what}")
-    model = model_of_small_runs(lines)
-    print(f"\nmodel of the runs up to 10^6 rows: {model}")
-    for n, workers in LATER:
-        pieces = PIECES_PER_WORKER * workers
-        seconds = model.seconds(n, workers, pieces, BANDWIDTH)
-        megabytes = model.bytes(pieces) / 1e6
+    print(f"\nmodel of the runs up to 10^6 rows: {model_of_small_runs(lines)}")
+    for line in predicted(lines):
         print(
-            f"  {n:.0e} rows on {workers:4d} workers: {seconds:7.1f} s and {megabytes:.1f} MB an "
-            "evaluation"
+            f"  {line['rows']:.0e} rows on {line['workers']:4d} workers: {line['seconds']:7.1f} s "
+            f"({line['compute_seconds']:.1f} s of it on rows, {line['task_seconds']:.1f} s tasks, "
+            f"{line['network_seconds']:.1f} s network) and {line['megabytes']:.1f} MB an evaluation"
         )
     return missed
-
-
-def judged(lines: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
-    """What is asked for: a name, the figure, and its limit."""
-    found = []
-    for method in ("SparseSVC", "MMDA"):
-        on = {
-            where: sorted(
-                some(lines, method=method, where=where, pieces=PIECES), key=lambda l: l["rows"]
-            )
-            for where in ("threads", "dask")
-        }
-        for where, runs in on.items():
-            a_pass = [line["seconds"] / line["passes"] for line in runs]
-            slope = np.log10(a_pass[-1] / a_pass[-2])
-            found.append((f"{method}, {where}: exponent of time in rows, last tenfold", slope, 1.1))
-            growth = runs[-1]["driver_megabytes"] - runs[-2]["driver_megabytes"]
-            name = f"{method}, {where}: MB that the driver grows by, last tenfold"
-            found.append((name, growth, 50.0))
-        last = on["dask"][-1]
-        name = f"{method}: MB of a worker beyond its share, {last['rows']:.0e} rows"
-        found.append((name, max(line["worker_megabytes"] for line in on["dask"]), WORKER_MEGABYTES))
-        ratio = last["seconds"] / on["threads"][-1]["seconds"]
-        found.append(
-            (f"{method}: two workers / two threads, {last['rows']:.0e} rows", ratio, SLOWER)
-        )
-        moved = [line["bytes"] / line["passes"] for line in on["dask"]]
-        found.append((f"{method}: bytes of a pass, most / least rows", moved[-1] / moved[0], 1.5))
-    last = some(lines, method="SparseSVC", where="dask", pieces=PIECES)[-1]
-    model = model_of_small_runs(lines)
-    predicted = model.seconds(last["rows"], WORKERS, PIECES, 1e9) / model.passes
-    ratio = predicted / (last["seconds"] / last["passes"])
-    found.append(
-        ("the model's word on the largest run, or its inverse", max(ratio, 1 / ratio), 1.3)
-    )
-    return found
-
-
-def draw(lines: list[dict[str, Any]]) -> None:
-    """Seconds, memory and bytes of an evaluation against the rows."""
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(1, 3, figsize=(13.0, 4.2), layout="constrained")
-    for number, method in enumerate(("SparseSVC", "MMDA")):
-        for where, style in (("threads", "--"), ("dask", "-")):
-            runs = some(lines, method=method, where=where, pieces=PIECES)
-            rows = [line["rows"] for line in runs]
-            label = f"{method}, {'two workers' if where == 'dask' else 'two threads'}"
-            look = {"color": f"C{number}", "linestyle": style, "marker": "o", "label": label}
-            panels[0].plot(rows, [line["seconds"] / line["passes"] for line in runs], **look)
-            panels[1].plot(rows, [line["driver_megabytes"] for line in runs], **look)
-            if where == "dask":
-                panels[2].plot(
-                    rows, [line["bytes"] / line["passes"] / 1e6 for line in runs], **look
-                )
-    for panel, title in zip(
-        panels,
-        ("seconds of a pass", "MB that the driver takes", "MB over the network, a pass"),
-        strict=True,
-    ):
-        panel.set(xscale="log", xlabel="rows", title=title)
-        panel.grid(alpha=0.3)
-    panels[0].set(yscale="log")
-    for panel in panels[1:]:
-        panel.set_ylim(bottom=0.0)
-    panels[0].legend()
-    figure.savefig(PICTURE, dpi=90)
 
 
 def main() -> int:

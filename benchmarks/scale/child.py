@@ -6,6 +6,7 @@ worker processes of one thread each have read a half of that file.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -78,7 +79,7 @@ def on_workers(path: str, n_pieces: int) -> tuple[Any, Any]:
         da.from_delayed(
             delayed(read_rows)(path, start, stop), (stop - start, COLUMNS + 1), mapped.dtype
         )
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
+        for start, stop in itertools.pairwise(bounds)
     ]
     table = da.concatenate(parts)
     return table[:, :COLUMNS], table[:, COLUMNS]
@@ -95,9 +96,9 @@ class Clock:
     def around(self, cls: type, name: str, count: Any) -> None:
         original = getattr(cls, name)
 
-        def timed(obj: Any, *arguments: Any) -> Any:
+        def timed(obj: Any, *arguments: Any, **options: Any) -> Any:
             before, moved, start = count(obj), loopback_bytes(), time.perf_counter()
-            result = original(obj, *arguments)
+            result = original(obj, *arguments, **options)
             self.seconds.append(time.perf_counter() - start)
             self.bytes.append(loopback_bytes() - moved)
             self.passes.append(count(obj) - before)
@@ -130,6 +131,7 @@ def measured(method: str, X: Any, y: Any) -> dict[str, float]:
         "passes": float(np.mean(clock.passes[later])),
         "seconds": float(np.mean(clock.seconds[later])),
         "bytes": float(np.mean(clock.bytes[later])),
+        "megabytes": float(np.mean(clock.bytes[later])) / 1e6,
     }
 
 

@@ -1,0 +1,99 @@
+"""What the measured lines say: figures that are asked for, and the word of the model of costs."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import numpy as np
+
+from benchmarks.results import FOLDER
+from benchmarks.scale.child import WORKERS
+from benchmarks.scale.cost import BANDWIDTH, PIECES_PER_WORKER, CostModel
+
+CSV = FOLDER / "scale.csv"
+MODEL_CSV = FOLDER / "scale_model.csv"
+PIECES = 8
+SLOWER = 1.5
+WORKER_MEGABYTES = 500.0
+LATER = ((1e9, 10), (1e9, 100), (1e9, 1000))
+
+
+def read() -> list[dict[str, Any]]:
+    """The figures that are there."""
+    with CSV.open(newline="") as file:
+        return [
+            {
+                name: text if name in ("method", "where") else float(text)
+                for name, text in line.items()
+            }
+            for line in csv.DictReader(file)
+        ]
+
+
+def some(lines: list[dict[str, Any]], **wanted: Any) -> list[dict[str, Any]]:
+    return [line for line in lines if all(line[name] == value for name, value in wanted.items())]
+
+
+def model_of_small_runs(lines: list[dict[str, Any]]) -> CostModel:
+    """From the runs of SparseSVC on workers with at most 10^6 rows."""
+    small = [line for line in some(lines, method="SparseSVC", where="dask") if line["rows"] <= 1e6]
+    return CostModel.fitted(small, WORKERS)
+
+
+def predicted(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the model of the small runs makes of more rows and workers."""
+    model = model_of_small_runs(lines)
+    found = []
+    for n, workers in LATER:
+        pieces = PIECES_PER_WORKER * workers
+        found.append(
+            {
+                "rows": n,
+                "workers": workers,
+                "seconds": model.seconds(n, workers, pieces, BANDWIDTH),
+                "compute_seconds": model.passes * model.compute * n / workers,
+                "task_seconds": model.passes * (model.fixed + model.task * pieces),
+                "network_seconds": model.bytes(pieces) / BANDWIDTH,
+                "megabytes": model.bytes(pieces) / 1e6,
+            }
+        )
+    return found
+
+
+def judged(lines: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
+    """What is asked for: a name, the figure, and its limit."""
+    found = []
+    for method in ("SparseSVC", "MMDA"):
+        on = {
+            where: sorted(
+                some(lines, method=method, where=where, pieces=PIECES),
+                key=lambda line: line["rows"],
+            )
+            for where in ("threads", "dask")
+        }
+        for where, runs in on.items():
+            a_pass = [line["seconds"] / line["passes"] for line in runs]
+            slope = np.log10(a_pass[-1] / a_pass[-2])
+            found.append((f"{method}, {where}: exponent of time in rows, last tenfold", slope, 1.1))
+            growth = runs[-1]["driver_megabytes"] - runs[-2]["driver_megabytes"]
+            name = f"{method}, {where}: MB that the driver grows by, last tenfold"
+            found.append((name, growth, 50.0))
+        last = on["dask"][-1]
+        name = f"{method}: MB of a worker beyond its share, {last['rows']:.0e} rows"
+        found.append((name, max(line["worker_megabytes"] for line in on["dask"]), WORKER_MEGABYTES))
+        ratio = last["seconds"] / on["threads"][-1]["seconds"]
+        found.append(
+            (f"{method}: two workers / two threads, {last['rows']:.0e} rows", ratio, SLOWER)
+        )
+        # the rows near the margin that may come back are capped, and with few rows fewer are near
+        moved = [line["bytes"] / line["passes"] for line in on["dask"]]
+        found.append((f"{method}: bytes of a pass, last tenfold", moved[-1] / moved[-2], 1.5))
+    last = some(lines, method="SparseSVC", where="dask", pieces=PIECES)[-1]
+    model = model_of_small_runs(lines)
+    predicted = model.seconds(last["rows"], WORKERS, PIECES, 1e9) / model.passes
+    ratio = predicted / (last["seconds"] / last["passes"])
+    found.append(
+        ("the model's word on the largest run, or its inverse", max(ratio, 1 / ratio), 1.3)
+    )
+    return found
