@@ -130,7 +130,7 @@ WRONG = {
     "noise": (("info", "noise.kernelet"), 4, "noise.kernelet"),
     "newer model": (("info", "newer.kernelet"), 4, "99"),
     "model folder": (("evaluate", ".", "test.csv"), 4, "is a folder"),
-    "bare machine": (("evaluate", "machine.kernelet", "test.csv"), 2, "--target COLUMN"),
+    "bare machine": (("evaluate", "machine.kernelet", "test.csv"), 4, "knows no classes"),
     "no classes": (("evaluate", "machine.kernelet", "test.csv", "-t", "id"), 4, "knows no classes"),
     "no probabilities": (
         ("predict", "model.kernelet", "test.csv", "--probabilities"),
@@ -169,7 +169,7 @@ WRONG = {
     "device": ((*FIT, "-o", "/dev/full"), 5, "not a regular file"),
     # the command line
     "near command": (("fti",), 2, "do you mean 'fit'?"),
-    "near method": ((*FIT, "--method", "sparse"), 2, "do you mean 'sparse-svc'?"),
+    "near method": ((*FIT, "--method", "spars-svc"), 2, "do you mean 'sparse-svc'?"),
     "near parameter": ((*FIT, "--param", "nit=3"), 2, "do you mean init?"),
     "no value": ((*FIT, "--param", "tol"), 2, "NAME=VALUE"),
     "foreign option": ((*FIT, "--method", "reduced-svc", "--max-iter", "3"), 2, "--max-iter"),

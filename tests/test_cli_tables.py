@@ -22,7 +22,10 @@ from kernelet.cli.output import plain
 from kernelet.cli.reading import read_table, table_chunks
 from kernelet.cli.sources import Source
 from kernelet.cli.table import Table
+from kernelet.cli.tasks import CLASSES
+from kernelet.learners import SparseOneClassSVM
 from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.regressor import KernelRegressor
 
 FIT = ("--method", "reduced-svc", "-m", "8", "--C", "10", "-o", "m.kernelet", "--json")
 
@@ -269,17 +272,19 @@ def test_models_saved_by_python(frame, call, tmp_path):
     assert "KernelMachine" in call("info", "machine.kernelet").out
 
 
-def test_every_classifier_is_a_method():
-    classifiers = {
+def test_every_estimator_that_predicts_is_a_method():
+    kinds = (KernelClassifier, KernelRegressor, SparseOneClassSVM)
+    estimators = {
         name
         for name in package.__all__
-        if inspect.isclass(value := getattr(package, name)) and issubclass(value, KernelClassifier)
+        if inspect.isclass(value := getattr(package, name)) and issubclass(value, kinds)
     }
     listed = {method.estimator for method in methods.methods().values()}
-    assert classifiers | {"SVC"} == listed
+    assert estimators | {"SVC"} == listed
 
 
-@pytest.mark.parametrize("name", methods.methods())
+# those for numbers and for one class are in test_cli_numbers.py
+@pytest.mark.parametrize("name", [m.name for m in methods.methods().values() if m.task is CLASSES])
 def test_every_method_fits_and_predicts(name, frame, call, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     document = call(

@@ -1,7 +1,8 @@
 """Give a model fewer vectors.
 
 The vectors are learned anew, such that the smaller machine comes as near to the larger one as it
-can. With a table of labelled rows the machine is then fitted to these.
+can. With a table of labelled rows a classifier is then fitted to these; with one of numbers a
+regression is measured on it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import time
 from typing import Any
 
 from kernelet.cli.errors import ModelError, UsageError, one_line
-from kernelet.cli.figures import Confusion, unknown_labels
-from kernelet.cli.labels import codes_of
 from kernelet.cli.methods import count_argument
 from kernelet.cli.models import Model, read_model, wrapped
 from kernelet.cli.output import Output, add_output_options, percent, size
@@ -20,6 +19,7 @@ from kernelet.cli.progress import progress_bar
 from kernelet.cli.reading import read_table, target_of
 from kernelet.cli.sources import Source, add_table_options
 from kernelet.cli.table import Table
+from kernelet.cli.tasks import CLASSES, OUTLIERS, Figures, task_of
 from kernelet.cli.writing import check_output, writing_errors
 
 USAGE = "kernelet compress MODEL --vectors N -o MODEL [options]"
@@ -68,16 +68,22 @@ def run(arguments: argparse.Namespace) -> None:
     options: dict[str, Any] = {"random_state": arguments.seed}
     if arguments.max_iter:
         options["max_iter"] = arguments.max_iter
-    table, target = None, ""
+    table, target = None, None
     if arguments.table:
         source = Source.from_arguments(arguments.table, arguments)
-        target = target_of(source, arguments.target, model.target)
+        target = _target(arguments, source, model)
         table = read_table(source, target, model.text_columns)
-        truth = codes_of(table, target, model.classes)
-        known = truth >= 0
-        options["X"] = model.rows(table.without([target]).take(known))
-        options["y"] = model.classes[truth[known]]
-        options["refit"] = arguments.refit or "margin"
+        if task_of(model) is CLASSES:
+            truth = CLASSES.truth(table, target, model)
+            known = truth >= 0
+            options["X"] = model.rows(_features(table, target).take(known))
+            options["y"] = model.classes[truth[known]]
+            options["refit"] = arguments.refit or "margin"
+        elif arguments.refit not in (None, "none"):
+            raise UsageError(
+                f"--refit {arguments.refit} is for classes; a model of numbers or of one class is "
+                "made smaller without labels, or fit one with fewer --vectors"
+            )
     start = time.perf_counter()
     text = f"compressing {model.machine.n_vectors} vectors"
     with output.hearing_warnings(), progress_bar(output, text, None, ""):
@@ -92,28 +98,39 @@ def run(arguments: argparse.Namespace) -> None:
     _report(arguments, model, Model(arguments.output, content), table, target, seconds, output)
 
 
+def _target(arguments: argparse.Namespace, source: Source, model: Model) -> str | None:
+    if task_of(model) is OUTLIERS:
+        asked: str | None = arguments.target
+        return asked
+    return target_of(source, arguments.target, model.target)
+
+
+def _features(table: Table, target: str | None) -> Table:
+    return table if target is None else table.without([target])
+
+
 def _report(
     arguments: argparse.Namespace,
     large: Model,
     small: Model,
     table: Table | None,
-    target: str,
+    target: str | None,
     seconds: float,
     output: Output,
 ) -> None:
     relative = getattr(small.estimator, "relative_error_", None)
     models = [("before", large), ("after", small)]
-    confusions = [_measured(model, table, target) for _, model in models] if table else []
-    if confusions:
-        unknown_labels(output, confusions[0], target)
+    figures = [_measured(model, table, target) for _, model in models] if table else []
+    if figures:
+        task_of(large).tell(figures[0], target, output)
     if not output.quiet:
-        headings = ["", "vectors", "size", *(["error on the table"] if table else [])]
+        headings = ["", "vectors", "size", *(["on the table"] if table else [])]
         rows = [
             [name, str(model.machine.n_vectors), size(model.machine.nbytes)]
             for name, model in models
         ]
-        for row, confusion in zip(rows, confusions, strict=False):
-            row.append(percent(confusion.error))
+        for row, measured in zip(rows, figures, strict=False):
+            row.append(measured.headline)
         output.table(headings, rows)
         far = ""
         if relative and table is None:  # fitted to labels it is meant to be another machine
@@ -128,14 +145,15 @@ def _report(
             "machine_bytes": small.machine.nbytes,
             "relative_error": relative,
             "seconds": seconds,
-            "error_before": confusions[0].error if confusions else None,
-            "error": confusions[1].error if confusions else None,
+            "error_before": figures[0].error if figures else None,
+            "error": figures[1].error if figures else None,
         }
     )
 
 
-def _measured(model: Model, table: Table, target: str) -> Confusion:
-    confusion = Confusion.empty(model.classes)
-    truth = codes_of(table, target, model.classes)
-    confusion.add(truth, model.predict(model.rows(table.without([target]))))
-    return confusion
+def _measured(model: Model, table: Table, target: str | None) -> Figures:
+    task = task_of(model)
+    figures = task.figures(model, target)
+    rows = model.rows(_features(table, target))
+    figures.add(task.truth(table, target, model), model.predict(rows))
+    return figures

@@ -65,7 +65,15 @@ def kernel_text(specification: dict[str, Any]) -> str:
     --------
     >>> kernel_text({"name": "rbf", "gamma": 0.125})
     'rbf, gamma = 0.125'
+    >>> inner = {"name": "rbf", "gamma": 0.5}
+    >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": [0.1, 2.0]})
+    'rbf, gamma = 0.5, on 2 features scaled by 0.1 to 2'
     """
+    if specification.get("name") == "scaled_features":
+        scales = specification["scales"]
+        inner = kernel_text(specification["kernel"])
+        least, most = f"{min(scales):.3g}", f"{max(scales):.3g}"
+        return f"{inner}, on {len(scales)} features scaled by {least} to {most}"
     parts = [
         f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
         for name, value in specification.items()

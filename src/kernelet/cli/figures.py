@@ -86,6 +86,11 @@ class Confusion:
             )
         return entries
 
+    @property
+    def headline(self) -> str:
+        """The error in a line."""
+        return f"{percent(self.error)} of {self.n_rows} rows"
+
     def document(self) -> dict[str, Any]:
         """All of it for JSON."""
         return {

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.cost import kernel_text
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
-from kernelet.cli.figures import Confusion, unknown_labels
 from kernelet.cli.holdout import labelled, read_test, split
-from kernelet.cli.labels import codes_of
 from kernelet.cli.methods import (
     DEFAULT_VECTORS,
     add_method_options,
@@ -22,11 +20,13 @@ from kernelet.cli.methods import (
     has_budget,
     make_estimator,
     methods_text,
+    task_asked_for,
 )
 from kernelet.cli.models import Model, wrapped
-from kernelet.cli.output import Output, add_output_options, percent, size
+from kernelet.cli.output import Output, add_output_options, size
 from kernelet.cli.progress import progress_bar, watched
 from kernelet.cli.sources import add_table_options
+from kernelet.cli.tasks import CLASSES
 from kernelet.cli.training_data import (
     TrainingData,
     add_data_options,
@@ -45,6 +45,8 @@ EXAMPLES = f"""{methods_text()}
 examples:
   kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
   kernelet fit train.csv -t label --C 10 --test test.csv -o model.kernelet
+  kernelet fit houses.csv -t price --method sparse-kernel-ridge --holdout 0.2 -o price.kernelet
+  kernelet fit normal.csv --method sparse-one-class --param nu=0.05 -o guard.kernelet
   kernelet fit a9a.libsvm --vectors 50 --method reduced-svc --holdout 0.2 -o a9a.kernelet"""
 
 
@@ -85,6 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("say --test or --holdout, not both")
     if arguments.probabilities and not (arguments.test or arguments.holdout):
         raise UsageError("--probabilities needs rows of their own: say --holdout 0.2 or --test")
+    if arguments.probabilities and task_asked_for(arguments) is not CLASSES:
+        raise UsageError(f"--probabilities are those of classes, not of {arguments.method}")
     data = read_training_data(arguments, output)
     test = None
     if arguments.holdout:
@@ -153,7 +157,8 @@ def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -
         remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
         return small
     if budget is not None and not has_budget(estimator) and estimator.n_vectors_ > budget:
-        return compress(estimator, budget, rows, labels, refit="margin")
+        refit = "margin" if hasattr(estimator, "classes_") else "none"
+        return compress(estimator, budget, rows, labels, refit=refit)
     return estimator
 
 
@@ -168,25 +173,27 @@ def report(
 ) -> None:
     """Tell what was learned, and how well."""
     machine = model.machine
-    measured = data if test is None else test
-    confusion = Confusion.empty(model.classes)
+    measured, task = data if test is None else test, data.task
+    figures = task.figures(model, data.target)
     with output.hearing_warnings():
         rows = model.rows(measured.table)
-        truth = codes_of(labelled(measured), data.target, model.classes)
-        confusion.add(truth, model.predict(rows))
-    unknown_labels(output, confusion, data.target)
+        truth = task.truth(labelled(measured), data.target, model)
+        figures.add(truth, model.predict(rows))
+    task.tell(figures, data.target, output)
     kernel = machine.kernel.specification()
-    which = "training error" if test is None else "test error"
+    which = "training" if test is None else "test"
+    n_rows, classes = len(data.labels), model.classes if task is CLASSES else None
+    in_classes = "" if classes is None else f" in {classes.size} classes"
     if not output.quiet:
         output.facts(
             [
                 ("model", f"{arguments.output} ({size(_file_bytes(arguments.output))})"),
                 ("method", f"{arguments.method}, {kernel_text(kernel)}"),
                 ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
-                ("rows", f"{len(data.labels)} in {model.classes.size} classes"),
+                ("rows", f"{n_rows}{in_classes}"),
                 ("features", str(machine.n_features)),
                 ("fit", f"{seconds:.1f} s"),
-                (which, f"{percent(confusion.error)} of {confusion.n_rows} rows"),
+                (which if classes is None else f"{which} error", figures.headline),
             ]
         )
     output.document(
@@ -197,13 +204,13 @@ def report(
             "kernel": kernel,
             "vectors": machine.n_vectors,
             "features": machine.n_features,
-            "rows": len(data.labels),
-            "classes": model.classes,
+            "rows": n_rows,
+            "classes": classes,
             "target": data.target,
             "fit_seconds": seconds,
             "interrupted": interrupted,
-            "training_error": confusion.error if test is None else None,
-            "test": None if test is None else confusion.document(),
+            "training_error": figures.error if test is None else None,
+            "test": None if test is None else figures.document(),
         }
     )
 
@@ -212,6 +219,7 @@ def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | Non
     from kernelet.cli.labels import training_labels
     from kernelet.learners import calibrate
 
+    assert test.target is not None  # classes have one
     rows = Model("", wrapped(estimator, encoder, test.target)).rows(test.table)
     try:
         return calibrate(estimator, rows, training_labels(labelled(test), test.target))

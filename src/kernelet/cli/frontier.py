@@ -1,7 +1,8 @@
 """Show the error against the number of vectors.
 
 Cross-validates a list of budgets, and the full SVM with the same C and kernel on the same folds:
-the line to meet. Picks the smallest budget within one standard error of the best.
+the line to meet. Picks the smallest budget within one standard error of the best. The error of
+numbers is 1 - R2.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import time
 from typing import Any
 
 from kernelet.cli.errors import CommandError, UsageError, one_line
-from kernelet.cli.frontier_table import HEADINGS, cells, conclusion, draw, entries_of, write_csv
+from kernelet.cli.frontier_table import cells, conclusion, draw, entries_of, headings, write_csv
 from kernelet.cli.methods import (
     add_method_options,
     count_argument,
     has_budget,
     make_estimator,
     methods_text,
+    task_asked_for,
 )
 from kernelet.cli.models import wrapped
 from kernelet.cli.output import Output, add_output_options
 from kernelet.cli.progress import Bar, progress_bar
 from kernelet.cli.sources import add_table_options, imported
+from kernelet.cli.tasks import CLASSES, OUTLIERS
 from kernelet.cli.training_data import add_data_options, fit_encoder, matrix, read_training_data
 from kernelet.cli.writing import check_output, writing_errors
 
@@ -32,7 +35,8 @@ EXAMPLES = f"""{methods_text()}
 examples:
   kernelet frontier iris.csv --target species --budgets 2,5,10
   kernelet frontier train.csv -t label --C 10 --csv frontier.csv --png frontier.png
-  kernelet frontier train.csv -t label -o model.kernelet"""
+  kernelet frontier train.csv -t label -o model.kernelet
+  kernelet frontier houses.csv -t price --method sparse-svr --C 100"""
 _KERNELS_OF_SVC = ("rbf", "linear", "poly", "sigmoid")
 
 
@@ -68,11 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--folds must be at least 2")
     if arguments.png:
         imported("matplotlib", "plot", "--png")
+    task = task_asked_for(arguments)
+    if task is OUTLIERS:
+        raise UsageError(
+            f"--method {arguments.method} has no labels to cross-validate with; use `kernelet fit`"
+        )
     estimator = make_estimator(arguments, None)
     if not has_budget(estimator):
         raise UsageError(
             f"--method {arguments.method} chooses its number of vectors itself; take one with a "
-            "budget, such as sparse-svc"
+            f"budget, such as {'sparse-svc' if task is CLASSES else 'sparse-kernel-ridge'}"
         )
     data = read_training_data(arguments, output)
     encoder = fit_encoder(data, arguments.scaling)
@@ -90,8 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
             wrapped(search.best_estimator_, encoder, data.target).save(arguments.output)
     rows_text = f"{search.n_splits_} folds of {len(data.labels)} rows"
     output.text(f"{arguments.method}, {rows_text}, {seconds:.1f} s\n")
-    output.table(HEADINGS, [cells(entry) for entry in entries])
-    output.text("\n" + conclusion(entries))
+    error = "error" if task is CLASSES else "1 - R2"
+    output.table(headings(error), [cells(entry) for entry in entries])
+    output.text("\n" + conclusion(entries, error))
     for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
         if path:
             output.remark(f"{what} saved in {path}")
@@ -116,14 +126,17 @@ def _search(
     arguments: argparse.Namespace, estimator: Any, rows: Any, labels: Any, output: Output
 ) -> Any:
     import numpy as np
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
 
     from kernelet import BudgetSearchCV
 
-    _, counts = np.unique(labels, return_counts=True)
-    if counts.min() < 2:
-        output.warn("a class has a single row; it is missing in most folds")
-    folds = min(arguments.folds, max(2, int(counts.max())))
+    is_classes = task_asked_for(arguments) is CLASSES
+    folds = min(arguments.folds, max(2, len(labels)))
+    if is_classes:
+        _, counts = np.unique(labels, return_counts=True)
+        if counts.min() < 2:
+            output.warn("a class has a single row; it is missing in most folds")
+        folds = min(arguments.folds, max(2, int(counts.max())))
     most = rows.shape[0] - -(-rows.shape[0] // folds)
     budgets = [budget for budget in arguments.budgets if budget <= most]
     if not budgets:
@@ -132,7 +145,8 @@ def _search(
         output.warn(f"budgets above the {most} rows of a fold are left out")
     reference = _full_svm(arguments, estimator)
     # the rows of a table may be sorted by anything
-    cv = StratifiedKFold(folds, shuffle=True, random_state=arguments.seed)
+    splitter = StratifiedKFold if is_classes else KFold
+    cv = splitter(folds, shuffle=True, random_state=arguments.seed)
     search = BudgetSearchCV(
         estimator,
         budgets,
@@ -155,24 +169,28 @@ def _search(
 
 
 def _counted(bar: Bar) -> Any:
-    """The accuracy as a scorer, which moves the bar with every model that is scored."""
+    """The model's own score as a scorer, which moves the bar with every model that is scored."""
 
-    def accuracy(model: Any, X: Any, y: Any) -> float:
+    def score(model: Any, X: Any, y: Any) -> float:
         bar.advance(1)
         return float(model.score(X, y))
 
-    return accuracy
+    return score
 
 
 def _full_svm(arguments: argparse.Namespace, estimator: Any) -> Any:
-    """scikit-learn's SVC with the parameters of the small machine, where it has them."""
-    from sklearn.svm import SVC
+    """scikit-learn's SVC or SVR with the parameters of the small machine, where it has them."""
+    from sklearn.svm import SVC, SVR
 
     params = estimator.get_params()
     if arguments.no_svm or params.get("kernel", "rbf") not in _KERNELS_OF_SVC:
         return None
-    names = ("C", "kernel", "gamma", "degree", "coef0", "class_weight")
-    return SVC(**{name: params[name] for name in names if name in params})
+    names = ["C", "kernel", "gamma", "degree", "coef0", "class_weight"]
+    if task_asked_for(arguments) is CLASSES:
+        return SVC(**{name: params[name] for name in names if name in params})
+    if params.get("loss") != "epsilon_insensitive":  # C is the price of something else
+        return None
+    return SVR(**{name: params[name] for name in [*names[:-1], "epsilon"]})
 
 
 def _budgets(text: str) -> list[int]:

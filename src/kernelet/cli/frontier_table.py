@@ -9,7 +9,10 @@ from kernelet.cli.errors import UsageError, one_line
 from kernelet.cli.output import percent, size
 from kernelet.cli.writing import replaced_file, writing_errors
 
-HEADINGS = ("vectors", "error", "+-", "us/row", "size", "")
+
+def headings(error: str) -> tuple[str, ...]:
+    """Of a table whose errors are called so."""
+    return ("vectors", error, "+-", "us/row", "size", "")
 
 
 def entries_of(search: Any) -> list[dict[str, Any]]:
@@ -44,7 +47,7 @@ def entries_of(search: Any) -> list[dict[str, Any]]:
 
 
 def cells(entry: dict[str, Any]) -> list[str]:
-    """An entry as text, in the order of `HEADINGS`."""
+    """An entry as text, in the order of `headings`."""
     remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
     return [
         str(entry["vectors"]),
@@ -56,10 +59,10 @@ def cells(entry: dict[str, Any]) -> list[str]:
     ]
 
 
-def conclusion(entries: list[dict[str, Any]]) -> str:
+def conclusion(entries: list[dict[str, Any]], error: str = "error") -> str:
     """What the table says, in a sentence."""
     pick = next(entry for entry in entries if entry["picked"])
-    text = f"{pick['vectors']} vectors: error {percent(pick['error'])}"
+    text = f"{pick['vectors']} vectors: {error} {percent(pick['error'])}"
     svm = next((entry for entry in entries if entry["model"] == "svm"), None)
     if svm is None:
         return text + ", within one standard error of the best."

@@ -10,6 +10,7 @@ from kernelet.cli.errors import DataError
 from kernelet.cli.reading import read_table
 from kernelet.cli.sources import Source
 from kernelet.cli.table import Table
+from kernelet.cli.tasks import CLASSES
 from kernelet.cli.training_data import TrainingData
 
 
@@ -19,10 +20,13 @@ def split(data: TrainingData, share: float, seed: int) -> tuple[TrainingData, Tr
     from sklearn.model_selection import train_test_split
 
     index = np.arange(len(data.labels))
-    _, counts = np.unique(data.labels, return_counts=True)
     n_test = max(1, round(share * index.size))
     if index.size - n_test < 2:
         raise DataError(f"{data.table.source} has too few rows for --holdout {share:g}")
+    if data.task is not CLASSES:
+        train, test = train_test_split(index, test_size=n_test, random_state=seed)
+        return data.take(np.sort(train)), data.take(np.sort(test))
+    _, counts = np.unique(data.labels, return_counts=True)
     stratify = data.labels if counts.min() >= 2 and n_test >= counts.size else None
     with contextlib.suppress(ValueError):  # fewer rows left than classes
         train, test = train_test_split(
@@ -44,9 +48,14 @@ def read_test(arguments: argparse.Namespace, data: TrainingData) -> TrainingData
     source = Source.from_arguments(arguments.test, test_arguments)
     text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
     table = read_table(source, data.target, text)
-    return TrainingData(table, table.column(data.target), data.target)
+    if data.target is None:
+        ones = data.task.training_values(table, None, None)
+        return replace(data, table=table, labels=ones)
+    return replace(data, table=table, labels=table.column(data.target))
 
 
 def labelled(data: TrainingData) -> Table:
     """The labels as a table of one column."""
+    if data.target is None:
+        return data.table
     return replace(data.table, columns={data.target: data.labels}, rows=None)

@@ -58,8 +58,8 @@ def check_classes(
     if classes.size > most:
         raise DataError(
             f"the target {target!r} of {source} has {classes.size} different values in "
-            f"{labels.size} rows and looks like a quantity; kernelet learns classes. Put them in "
-            f"groups, or say --max-classes {classes.size} if they are classes"
+            f"{labels.size} rows and looks like a quantity; say --method sparse-kernel-ridge to "
+            f"learn numbers, or --max-classes {classes.size} if they are classes"
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelet.cli.errors import UsageError, nearest
+from kernelet.cli.tasks import CLASSES, NUMBERS, OUTLIERS, Task
 
 DEFAULT = "sparse-svc"
 DEFAULT_VECTORS = 20
@@ -44,6 +45,7 @@ class Method:
     name: str
     estimator: str
     summary: str
+    task: Task = CLASSES
 
     @property
     def exists(self) -> bool:
@@ -64,7 +66,14 @@ _ALL = (
     Method("norm-svc", "NormSVC", "SVM with an Lp-norm of the coefficients, p = 0 for few"),
     Method("relevance-vector", "RelevanceVectorClassifier", "sparse Bayesian learning"),
     Method("svc", "SVC", "scikit-learn's SVM, compressed if --vectors is given"),
+    Method("sparse-kernel-ridge", "SparseKernelRidge", "squared error, learned vectors", NUMBERS),
+    Method("sparse-svr", "SparseSVR", "tube or quantile, learned vectors", NUMBERS),
+    Method("norm-kernel-ridge", "NormKernelRidge", "squared error, an Lp-norm", NUMBERS),
+    Method("norm-svr", "NormSVR", "tube, an Lp-norm of the coefficients", NUMBERS),
+    Method("relevance-vector-regressor", "RelevanceVectorRegressor", "sparse Bayesian", NUMBERS),
+    Method("sparse-one-class", "SparseOneClassSVM", "learned vectors; no --target", OUTLIERS),
 )
+_HEADINGS = {CLASSES: "classes", NUMBERS: "numbers", OUTLIERS: "outliers, 1 or -1"}
 
 
 def methods() -> dict[str, Method]:
@@ -77,6 +86,7 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("method")
     group.add_argument(
         "--method",
+        type=_method_name,
         choices=list(methods()),
         default=DEFAULT,
         metavar="METHOD",
@@ -110,8 +120,17 @@ def methods_text() -> str:
     """The list of methods for the end of a help text."""
     known = methods().values()
     width = max(len(method.name) for method in known)
-    lines = [f"  {method.name.ljust(width)}  {method.summary}" for method in known]
-    return "\n".join(["methods:", *lines])
+    lines = []
+    for task, heading in _HEADINGS.items():
+        lines.append(f"methods for {heading}:")
+        mine = [method for method in known if method.task is task]
+        lines += [f"  {method.name.ljust(width)}  {method.summary}" for method in mine]
+    return "\n".join(lines)
+
+
+def task_asked_for(arguments: argparse.Namespace) -> Task:
+    """What ``--method`` predicts."""
+    return methods()[arguments.method].task
 
 
 def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:
@@ -149,6 +168,12 @@ def _factory(method: Method) -> Any:
     import kernelet
 
     return getattr(kernelet, method.estimator)
+
+
+def _method_name(text: str) -> str:
+    """As it is called here; the name of the class is known too."""
+    by_class = {method.estimator: name for name, method in methods().items()}
+    return by_class.get(text, text)
 
 
 def _further_parameters(settings: list[str], known: list[str], method: Method) -> Mapping[str, Any]:

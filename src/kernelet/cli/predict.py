@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise ModelError(
             f"{arguments.model} has no probabilities; fit it with --probabilities --holdout 0.2"
         )
+    if arguments.scores and not hasattr(model.estimator, "decision_function"):
+        raise ModelError(f"{arguments.model} predicts numbers, which have no --scores")
     if source.format == "libsvm" and keep:
         raise UsageError("--keep has no meaning for a LIBSVM file, whose columns have no names")
     to_stdout = arguments.output in (None, "-")

@@ -87,7 +87,7 @@ def target_of(source: Source, target: str | None, known: str | None = None) -> s
         return known
     if source.format in ("libsvm", "npz"):
         return LABELS
-    raise UsageError("say which column holds the classes: --target COLUMN")
+    raise UsageError("say which column holds the classes or numbers: --target COLUMN")
 
 
 def split_names(text: str | None) -> list[str]:

@@ -6,14 +6,14 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.array_tables import npz_others
+from kernelet.cli.array_tables import LABELS, npz_others
 from kernelet.cli.errors import DataError, UsageError, one_line, quoted
-from kernelet.cli.labels import check_classes, training_labels
-from kernelet.cli.methods import count_argument
+from kernelet.cli.methods import count_argument, task_asked_for
 from kernelet.cli.output import Output
 from kernelet.cli.reading import check_features, read_table, split_names, target_of
 from kernelet.cli.sources import Source
 from kernelet.cli.table import Table, is_missing, is_text, row_numbers
+from kernelet.cli.tasks import OUTLIERS, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,13 +34,16 @@ class TrainingData:
     table : Table
         The features, the target taken out.
     labels : ndarray of shape (n_rows,)
-    target : str
-        Name of the column of labels.
+    target : str or None
+        Name of the column of labels, where there is one.
+    task : Task
+        What the labels are.
     """
 
     table: Table
     labels: NDArray[Any]
-    target: str
+    target: str | None
+    task: Task
 
     def take(self, index: Any) -> TrainingData:
         """Some of the rows."""
@@ -54,7 +57,8 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         "-t",
         "--target",
         metavar="COLUMN",
-        help="the column of the classes (npz: y unless you say so; LIBSVM: the first of each line)",
+        help="the column of the classes or numbers (npz: y unless you say so; LIBSVM: the first of "
+        "each line)",
     )
     group = parser.add_argument_group("columns")
     group.add_argument("--drop", metavar="A,B", help="columns to leave out, such as names and ids")
@@ -81,32 +85,59 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 def read_training_data(arguments: argparse.Namespace, output: Output) -> TrainingData:
     """The table that the command line names, checked."""
     source = Source.from_arguments(arguments.table, arguments)
-    target = target_of(source, arguments.target)
+    task = task_asked_for(arguments)
+    column, target = _target(source, arguments, task)
     text = split_names(arguments.text)
-    table = read_table(source, target, text)
-    labels_column = table.column(target)
+    table = read_table(source, column, text)
     if arguments.only and arguments.drop:
         raise UsageError("say --only or --drop, not both")
-    features = table.without([target])
+    features = table if column is None else table.without([column])
     if source.format == "npz":
-        features = features.without(npz_others(features, target))
+        features = features.without(npz_others(features, column))
     features = features.without(split_names(arguments.drop))
     if arguments.only:
         features = replace(features, columns=features.select(split_names(arguments.only)))
     features = _with_text(features, text)
     check_features(features)
+    targets = features if target is None else _alone(table, target)
     if arguments.drop_missing:
-        complete = ~is_missing(labels_column)
-        for values in features.columns.values():
-            complete &= ~is_missing(values)
+        complete = _complete(features) & _complete(targets)
         if not complete.all():
             output.remark(f"{int((~complete).sum())} rows with missing values are left out")
-        features, labels_column = features.take(complete), labels_column[complete]
+        features, targets = features.take(complete), targets.take(complete)
         features.require_rows()
-    labels = training_labels(replace(table, columns={target: labels_column}), target)
-    check_classes(labels, target, source.name, arguments.max_classes)
+    labels = task.training_values(targets, target, arguments.max_classes)
     _check_columns(features, output)
-    return TrainingData(features, labels, target)
+    return TrainingData(features, labels, target, task)
+
+
+def _target(
+    source: Source, arguments: argparse.Namespace, task: Task
+) -> tuple[str | None, str | None]:
+    """The column that is no feature, and the same if it is learned."""
+    if task is not OUTLIERS:
+        target = target_of(source, arguments.target)
+        return target, target
+    if arguments.target is not None:
+        raise UsageError(
+            f"--method {arguments.method} learns from rows alone: leave --target out, and the "
+            f"column with --drop {quoted(arguments.target)}"
+        )
+    return (LABELS if source.format == "libsvm" else None), None
+
+
+def _alone(table: Table, name: str) -> Table:
+    """One column of a table."""
+    return replace(table, columns={name: table.column(name)}, rows=None)
+
+
+def _complete(table: Table) -> Any:
+    import numpy as np
+
+    complete = np.ones(len(table), dtype=bool)
+    for values in table.columns.values():
+        complete &= ~is_missing(values)
+    return complete
 
 
 def fit_encoder(data: TrainingData, scaling: str | None) -> ColumnEncoder | None:
