@@ -20,6 +20,7 @@ from kernelet.solvers import block_hinge as block_hinge_module
 from kernelet.solvers import hinge_ridge_many
 from kernelet.solvers.block_hinge import block_hinge
 from kernelet.solvers.block_margins import Point, Targets
+from kernelet.solvers.block_newton import _Search as NewtonSearch
 from kernelet.solvers.block_newton import block_squared_hinge
 from kernelet.subspace import WhitenedMap
 from tests.test_rows import cut, labelled
@@ -127,9 +128,20 @@ class TestSquaredHinge:
             assert one.gap <= 1e-13
             assert_allclose(one.weights, expected.weights[:, k], atol=1e-6)
 
+    def test_a_step_that_is_too_long_is_halved(self):
+        search = NewtonSearch(np.array([1.0, 0.0]), 1e-9)
+        # 1/2 w^2 + 2 w^2 + b^2 with a curvature that is told too small
+        search.learn(2.0, np.array([4.0, 0.0]), np.diag([1.0, 2.0]))
+        assert_allclose(search.at, [1.0 - 5.0 / 2.0, 0.0])
+        worse = search.at.copy()
+        search.learn(2.0 * worse[0] ** 2, np.array([4.0 * worse[0], 0.0]), np.diag([1.0, 2.0]))
+        assert_allclose(search.at, [1.0 - 5.0 / 4.0, 0.0])
+        assert_allclose(search.solution().weights, [1.0])
+        assert not search.solution().is_optimal
 
-def objectives(loss, n_classes=2, n=3000, tol=1e-13):
-    X, y, weights, rows, sample = problem(n=n, n_classes=n_classes)
+
+def objectives(loss, n_classes=2, n=3000, tol=1e-13, sample=20_000):
+    X, y, weights, rows, sample = problem(n=n, n_classes=n_classes, sample=sample)
     targets, kernel = Targets.of_classes(n_classes), Gaussian(0.3)
     Y = targets.of(y)
     if loss == "fisher":
@@ -170,6 +182,19 @@ class TestObjective:
         assert_allclose(found.value, expected.value, rtol=1e-6)
         size = np.abs(expected.gradient).max()
         assert_allclose(found.gradient, expected.gradient, atol=1e-3 * size)
+
+    def test_gradients_where_a_sample_has_the_last_word(self, few_near, monkeypatch):
+        monkeypatch.setattr(block_hinge_module, "NEAR_ROWS", 20)
+        Z, here, elsewhere = objectives("hinge", n=20_000, tol=3e-4, sample=4000)
+        solved = elsewhere.inner.solve(
+            elsewhere.rows, elsewhere.sample, WhitenedMap.from_vectors(Gaussian(0.3), Z), None
+        )
+        # more than the rows near the margin: those of the sample that changed sides
+        assert solved.slopes.own[0].slopes.size > 21
+        expected, found = here(Z), elsewhere(Z)
+        assert_allclose(found.value, expected.value, rtol=1e-3)
+        size = np.abs(expected.gradient).max()
+        assert_allclose(found.gradient, expected.gradient, atol=0.02 * size)
 
     @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "fisher"])
     def test_slopes_at_candidates(self, loss):

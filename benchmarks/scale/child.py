@@ -147,8 +147,11 @@ def main(asked: dict[str, Any]) -> dict[str, Any]:
             found = measured(asked["method"], mapped[:, :COLUMNS], mapped[:, COLUMNS])
         memory = {"driver_megabytes": most[driver] - before, "worker_megabytes": 0.0}
     else:
+        import dask
         from distributed import Client, LocalCluster
 
+        # else Dask moves rows to a worker that happens to be idle
+        dask.config.set({"distributed.scheduler.work-stealing": False})
         with (
             LocalCluster(WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
             Client(cluster) as client,
