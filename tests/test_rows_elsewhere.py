@@ -13,13 +13,20 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import kernelet
 from export_models import flowers
-from kernelet import CoreVectorSVC, KernelSubspace, MaxMarginDiscriminantAnalysis
+from kernelet import (
+    CoreVectorSVC,
+    KernelSubspace,
+    MaxMarginDiscriminantAnalysis,
+    SubspaceLPSVC,
+)
 from kernelet.datasets import make_twonorm
-from kernelet.rows import Chunks, opening
+from kernelet.learners import distant
+from kernelet.rows import Chunks, LabelledBlocks, opening
 from kernelet.rows.batches import BatchPieces
 
 LENGTH = 400
@@ -32,7 +39,10 @@ MODELS = {
     "CoreVectorSVC": CoreVectorSVC(tol=5e-5, random_state=0),
     "MaxMarginDiscriminantAnalysis": MaxMarginDiscriminantAnalysis(2, tol=5e-5, random_state=0),
     "KernelSubspace": KernelSubspace(100, n_landmarks=300, random_state=0),
+    "SubspaceLPSVC": SubspaceLPSVC(30, landmarks=ROWS[:200], random_state=0),
 }
+WITH_WEIGHTS = ("CoreVectorSVC", "SubspaceLPSVC")
+CORE_SETS = ("CoreVectorSVC", "MaxMarginDiscriminantAnalysis")
 each_model = pytest.mark.parametrize("name", list(MODELS))
 
 
@@ -84,7 +94,7 @@ def error(model):
 @each_model
 def test_the_same_answer_everywhere(name, in_file, client):
     model = MODELS[name]
-    weights = [None, WEIGHTS][name == "CoreVectorSVC"]
+    weights = WEIGHTS if name in WITH_WEIGHTS else None
     columns = [ROWS, LABELS] if weights is None else [ROWS, LABELS, weights]
     near = clone(model).fit(*columns)
     far = {
@@ -108,6 +118,7 @@ def test_the_same_answer_everywhere(name, in_file, client):
         assert_allclose(*kept, rtol=0.01)
     else:
         assert_allclose(other.objective_, near.objective_, rtol=1e-4)
+    if name in CORE_SETS:
         assert other.reach_ <= 1.001
 
 
@@ -115,7 +126,7 @@ def test_the_same_answer_everywhere(name, in_file, client):
 def test_names_texts_and_weights_of_nothing(name, client):
     """Frames keep their names, partitions may be empty, and rows of weight zero do not count."""
     model = clone(MODELS[name])
-    if name != "KernelSubspace":
+    if name in CORE_SETS:
         model.set_params(tol=None, eps=1e-2)
     frame = pd.DataFrame(ROWS, columns=[f"c{k}" for k in range(20)])
     table = dd.from_pandas(frame.assign(label=NAMES, weight=WEIGHTS), npartitions=4)
@@ -124,13 +135,14 @@ def test_names_texts_and_weights_of_nothing(name, client):
     with client.as_current():
         far = clone(model).fit(inputs, table.label, table.weight)
     assert list(far.feature_names_in_) == list(frame.columns)
-    assert outputs(far, inputs).ndim == (1 if name == "CoreVectorSVC" else 2)
+    assert outputs(far, inputs).ndim == (1 if hasattr(far, "predict") else 2)
     kept = WEIGHTS > 0
     parts = np.flatnonzero(np.diff(np.arange(1500)[kept] // 375)) + 1
     alone = clone(model).fit(*(Chunks.of(np.split(c[kept], parts)) for c in (ROWS, NAMES, WEIGHTS)))
     assert_allclose(outputs(far, frame), outputs(alone, ROWS), atol=1e-6)
     if name != "KernelSubspace":
         assert_array_equal(far.classes_, ["down", "up"])
+    if name in CORE_SETS:
         assert far.reach_ <= 1.01
 
 
@@ -174,12 +186,59 @@ def test_ctrl_c_leaves_a_model_and_a_cluster(client, monkeypatch):
     monkeypatch.setattr(DistantRows, "total", interrupted)
     with (
         client.as_current(),
-        pytest.warns(kernelet.learners.core_vectors.ConvergenceWarning, match="interrupted"),
+        pytest.warns(ConvergenceWarning, match="interrupted"),
     ):
         model = CoreVectorSVC(random_state=0).fit(*on_dask(ROWS, LABELS))
     assert model.interrupted_
     assert error(model) < 0.1
     assert client.submit(sum, [1, 2]).result() == 3
+
+
+class TestSubspaceLP:
+    @pytest.mark.parametrize("norm", [1, "inf"])
+    def test_many_classes(self, norm):
+        X, y = flowers()
+        model = SubspaceLPSVC(10, landmarks=X[:50], norm=norm, class_weight="balanced")
+        near = clone(model).fit(X, y)
+        far = clone(model).fit(*(Chunks.of(np.array_split(column, 3)) for column in (X, y)))
+        assert_allclose(far.objective_, near.objective_, rtol=1e-6)
+        assert far.gap_ <= 1e-6
+        assert far.weights_.shape == (10, 3)
+        assert np.mean(far.predict(X) == near.predict(X)) > 0.98
+        assert set(far.seconds_) == {"eigenvectors", "linear_programs", "compression"}
+
+    def test_fewer_vectors(self):
+        model = SubspaceLPSVC(20, n_landmarks=100, n_vectors=10, random_state=0)
+        model.fit(*chunks(ROWS, LABELS))
+        assert model.n_vectors_ == 10
+        assert model.subspace_machine_.n_vectors == 100
+
+    def test_ctrl_c_leaves_a_model(self, monkeypatch):
+        def interrupted(self, function, name, single=False):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(LabelledBlocks, "total", interrupted)
+        model = SubspaceLPSVC(20, n_landmarks=100, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="Ctrl-C"):
+            model.fit(*chunks(ROWS, LABELS))
+        assert model.interrupted_
+        assert error(model) < 0.1
+
+    def test_what_needs_all_rows_is_named(self, in_file, monkeypatch):
+        X, y = flowers()
+        parts = [Chunks.of(np.array_split(column, 3)) for column in (X, y)]
+        with pytest.raises(ValueError, match="strategy='direct' needs all rows in memory"):
+            SubspaceLPSVC(5, strategy="direct").fit(*parts)
+        with pytest.raises(ValueError, match="norm=None needs all rows in memory"):
+            SubspaceLPSVC(5, norm=None).fit(*parts)
+        # which a file can be brought into
+        for options in ({"strategy": "direct"}, {"norm": None}):
+            model = SubspaceLPSVC(5, n_landmarks=50, random_state=0, **options)
+            assert clone(model).fit(in_file(X), y).machine_ == model.fit(X, y).machine_
+        monkeypatch.setattr(distant, "SAMPLE_ROWS", 100)
+        monkeypatch.setattr(distant.distant_set, "__defaults__", (None, None, 100))
+        with pytest.raises(ValueError, match="n_landmarks=400 points cannot be chosen"):
+            SubspaceLPSVC(5, n_landmarks=400).fit(*chunks(ROWS, LABELS))
 
 
 def test_what_goes_wrong_is_named():

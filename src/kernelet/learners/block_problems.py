@@ -16,8 +16,8 @@ from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.block_hinge import block_hinge
-from kernelet.solvers.block_models import BlockMultipliers
 from kernelet.solvers.block_margins import N_GROUPS, Features, Point, Targets, groups_of
+from kernelet.solvers.block_models import BlockMultipliers
 from kernelet.solvers.block_newton import block_squared_hinge
 from kernelet.subspace import WhitenedMap
 

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.distant import DistantSet
 from kernelet.learners.kernel_subspace import principal_space, projecting_machine
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
@@ -29,12 +30,14 @@ from kernelet.learners.subspace_lp_problem import (
     SubspaceMachine,
     checked_norm,
     learn_subspace_lp,
+    learn_subspace_lp_elsewhere,
     rows_of_each_class,
 )
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
 from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Rows
+from kernelet.solvers.block_margins import Targets
 from kernelet.solvers.rows import as_rows
 from kernelet.subspace import PrincipalMap
 
@@ -60,6 +63,10 @@ class SubspaceLPSVC(KernelClassifier):
     over the coordinates :math:`[x]_V` of `KernelSubspace`, equation (3.3); its dual is (3.2) and
     (4.3). All classes share the subspace, so that a prediction costs L kernel values, however many
     classes there are.
+
+    The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections. Sample
+    points are then chosen among 20000 random rows, and the linear programs are solved by passes
+    over all rows, which compute the coordinates each time; `fit_batches` writes them to a file.
 
     Parameters
     ----------
@@ -193,6 +200,42 @@ class SubspaceLPSVC(KernelClassifier):
             space, Phi = self._project(data)
             return self._solve(space, Phi, data.targets, data.weights, None)[0]
 
+    def _leaves(self, X: Any) -> bool:
+        # a file can be mapped into memory, where all programs can be solved
+        is_left = self.strategy == "one_vs_rest" and self.norm is not None
+        return super()._leaves(X) and (is_left or not isinstance(X, np.memmap))
+
+    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+        """The linear programs by passes over the rows, which compute the coordinates each time."""
+        self._check_options()
+        if self.strategy != "one_vs_rest" and data.n_classes > 2:
+            raise ValueError(
+                f"strategy={self.strategy!r} needs all rows in memory; take "
+                'strategy="one_vs_rest", or fit an array.'
+            )
+        if self.norm is None:
+            raise ValueError(
+                "norm=None needs all rows in memory; take norm=1 or norm='inf', or fit an array."
+            )
+        n_sample = data.sample.block.codes.size
+        if self.n_landmarks is not None and n_sample < min(self.n_landmarks, data.rows.shape[0]):
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} points cannot be chosen among the {n_sample} rows "
+                "that are drawn of rows that are not in memory; lower n_landmarks."
+            )
+        with reporting(self, verbose=0, max_steps=0):
+            start = time.process_time()
+            rows, weights = data.sample.block.X, data.sample.weights
+            space = self._space(rows, weights, data.kernel, data.rng)
+            self.seconds_ = {"eigenvectors": time.process_time() - start}
+
+            targets = Targets.of_classes(data.n_classes).of(data.sample.block.codes)
+            learned = self._interruptible(
+                lambda: learn_subspace_lp_elsewhere(data, space, self.C, self.norm, self.tol),
+                lambda: self._programs_of_part(space.features(rows), targets, weights),
+            )
+            return self._finish(space, learned)
+
     def fit_path(
         self,
         X: Any,
@@ -323,38 +366,66 @@ class SubspaceLPSVC(KernelClassifier):
         weights: FloatArray,
         warm_start: SubspaceMachine | None,
     ) -> tuple[KernelMachine, SubspaceMachine]:
+        learned = self._interruptible(
+            lambda: self._programs(Phi, Y, self.C * weights, warm_start),
+            lambda: self._programs_of_part(Phi, Y, weights),
+        )
+        return self._finish(space, learned), learned
+
+    def _interruptible(
+        self, solve: Callable[[], SubspaceMachine], solve_part: Callable[[], SubspaceMachine]
+    ) -> SubspaceMachine:
+        """The linear programs; after Ctrl-C those of a part of the rows, which take a moment."""
         start = time.process_time()
-        settings: dict[str, Any] = {
-            "norm": self.norm,
-            "strategy": self.strategy,
-            "tol": self.tol,
-            "n_jobs": self.n_jobs or 1,
-        }
         self.interrupted_ = False
         try:
-            learned = learn_subspace_lp(Phi, Y, self.C * weights, warm_start=warm_start, **settings)
+            learned = solve()
         except KeyboardInterrupt:
-            # a part of the rows takes a moment, and is better than nothing
             self.interrupted_ = True
-            part = rows_of_each_class(Y, _INTERRUPTED_ROWS)
-            costs = self.C * weights[part] * (weights.sum() / weights[part].sum())
-            learned = learn_subspace_lp(as_rows(Phi).take(part), Y[part], costs, **settings)
-        middle = time.process_time()
+            learned = solve_part()
+        self.seconds_["linear_programs"] = time.process_time() - start
+        return learned
+
+    def _programs(
+        self,
+        Phi: FloatArray | Rows,
+        Y: FloatArray,
+        costs: FloatArray,
+        warm_start: SubspaceMachine | None = None,
+    ) -> SubspaceMachine:
+        return learn_subspace_lp(
+            Phi,
+            Y,
+            costs,
+            norm=self.norm,
+            strategy=self.strategy,
+            tol=self.tol,
+            warm_start=warm_start,
+            n_jobs=self.n_jobs or 1,
+        )
+
+    def _programs_of_part(
+        self, Phi: FloatArray | Rows, Y: FloatArray, weights: FloatArray
+    ) -> SubspaceMachine:
+        part = rows_of_each_class(Y, _INTERRUPTED_ROWS)
+        costs = self.C * weights[part] * (weights.sum() / weights[part].sum())
+        return self._programs(as_rows(Phi).take(part), Y[part], costs)
+
+    def _finish(self, space: PrincipalMap, learned: SubspaceMachine) -> KernelMachine:
+        """The machine over the sample points, or fewer; attributes are set on the way."""
+        start = time.process_time()
         machine = learned.over_landmarks(space.kernel, space.vectors, space.transform)
         self.subspace_machine_, self.relative_error_ = machine, 0.0
         if self.n_vectors is not None and self.n_vectors < machine.n_vectors:
             reduced = learn_reduced_set(machine, self.n_vectors)
             machine, self.relative_error_ = reduced.machine, float(reduced.relative_error)
-        self.seconds_ |= {
-            "linear_programs": middle - start,
-            "compression": time.process_time() - middle,
-        }
+        self.seconds_["compression"] = time.process_time() - start
         self.weights_ = learned.weights
         self.eigenvalues_ = space.eigenvalues
         self.objective_, self.gap_ = learned.objective, learned.gap
         self.n_iter_ = learned.n_iter
         self._tell(learned)
-        return machine, learned
+        return machine
 
     def _tell(self, learned: SubspaceMachine) -> None:
         if self.verbose > 0:

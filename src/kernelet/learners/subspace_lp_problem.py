@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
+from kernelet.learners.distant import DistantSet
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Rows, hinge_lasso_many
+from kernelet.solvers.block_hinge import block_hinge
+from kernelet.solvers.block_norms import NormPenalty
 from kernelet.solvers.multiclass_lp import multiclass_hinge_lasso
 from kernelet.solvers.rows import as_rows
+from kernelet.subspace import PrincipalMap
 
 FloatArray = NDArray[np.float64]
 STRATEGIES = ("one_vs_rest", "direct")
@@ -33,7 +37,7 @@ class SubspaceMachine:
     ----------
     weights : ndarray of shape (rank, k)
     intercepts : ndarray of shape (k,)
-    solutions : list of Solution, or of one MulticlassSolution
+    solutions : list of Solution or BlockSolution, or of one MulticlassSolution
         What proves them.
     """
 
@@ -112,6 +116,33 @@ def learn_subspace_lp(
         warm_start=None if warm_start is None else warm_start.solutions,
         n_jobs=n_jobs,
     )
+    weights = np.stack([solution.weights for solution in solutions], axis=1)
+    intercepts = np.array([solution.intercept for solution in solutions])
+    return SubspaceMachine(weights, intercepts, solutions)
+
+
+def learn_subspace_lp_elsewhere(
+    data: DistantSet, space: PrincipalMap, C: float, norm: Any, tol: float
+) -> SubspaceMachine:
+    """Solve (3.3) for each class against the rest over rows that are elsewhere.
+
+    Parameters
+    ----------
+    data : DistantSet
+    space : PrincipalMap
+        The subspace.
+    C : float
+        Cost of a row of weight one.
+    norm : {1, "inf"}
+        Of the weights.
+    tol : float
+        Relative duality gap.
+
+    Returns
+    -------
+    SubspaceMachine
+    """
+    solutions = block_hinge(data.rows, space, data.sample, C, tol=tol, penalty=NormPenalty(norm))
     weights = np.stack([solution.weights for solution in solutions], axis=1)
     intercepts = np.array([solution.intercept for solution in solutions])
     return SubspaceMachine(weights, intercepts, solutions)

@@ -49,6 +49,8 @@ _NEAR_ROWS_PER_FEATURE = 40
 _MAX_PASSES = 60
 # A sample's promise that the value falls by no more is believed with this margin.
 _PROMISE = 0.3
+# The radius of the next step, after one that went too far and after one that did not.
+_NARROWER, _WIDER = 0.25, 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +184,8 @@ class _Search:
         self.best: tuple[float, Point] | None = None
         self.proposed: BlockMultipliers | None = None
         self.proof: _Proof | None = None
+        self.model: SampledModel | None = None
+        self.radius = penalty.radius
         if start is None:
             y = view.Y[:, output]
             solution = penalty.solve(view.Phi, y, view.costs, max(tol, 1e-6), None)
@@ -198,9 +202,10 @@ class _Search:
         if self.is_done:
             return
         if self.best is not None and value > self.best[0]:
-            # too far: half way back to where it was better
-            self.at, self.proposed = _between(self.best[1], self.at), None
+            self._go_back(self.best[1])
             return
+        if self.best is not None:
+            self.radius *= _WIDER
         self.best = value, self.at
         self._step(NearRows(told, j, near, Phi, self.view, self.output), value)
 
@@ -208,6 +213,19 @@ class _Search:
         if self.proof is None or proof.gap < self.proof.gap:
             self.proof = proof
         self.is_done = self.proof.gap <= self.tol
+
+    def _go_back(self, best: Point) -> None:
+        """It went too far: half way back to where it was better, or again from there but less."""
+        self.proposed = None
+        if self.model is None or np.isinf(self.radius):
+            self.at = _between(best, self.at)
+            return
+        self.radius *= _NARROWER
+        answer = self.penalty.solve_tilted(
+            self.model.problem, 0.1 * max(self.tol, 1e-7), best, self.radius
+        )
+        self.n_iter += answer.n_iter
+        self.at = Point(answer.weights[:, None], np.array([answer.intercept]))
 
     def _step(self, near: NearRows, value: float) -> None:
         solution = self.penalty.solve(*near.with_means(), 0.1 * self.tol, self.at)
@@ -221,11 +239,16 @@ class _Search:
         exact = Point(solution.weights[:, None], np.array([solution.intercept]))
         seen = np.vstack([near.Phi, self.view.Phi])
         moved = float(np.max(np.abs(exact.scores(seen) - self.at.scores(seen)), initial=0.0))
-        if near.reach >= BAND or moved <= near.reach:
-            self.at, self.proposed = exact, found
+        # where nothing bounds the step, means of groups are no guide beyond the band
+        is_whole = near.reach >= BAND and np.isinf(self.radius)
+        if is_whole or moved <= near.reach:
+            self.at, self.proposed, self.model = exact, found, None
             return
-        model = SampledModel(near, self.view, self.output, self.at)
-        answer = self.penalty.solve_tilted(model.problem, 0.1 * max(self.tol, 1e-7))
+        model = SampledModel(near, self.view, self.output, self.at, self.penalty.sample_band)
+        self.model = model
+        answer = self.penalty.solve_tilted(
+            model.problem, 0.1 * max(self.tol, 1e-7), self.at, self.radius
+        )
         self.n_iter += answer.n_iter
         promise = model.value(self.at, self.penalty) - answer.primal_value
         if promise <= _PROMISE * self.tol * abs(value):

@@ -18,8 +18,6 @@ from kernelet.solvers.hinge_ridge import hinge_ridge, solve_subproblem
 from kernelet.solvers.solution import FloatArray, Solution
 from kernelet.solvers.working_set import Subproblem, Subsolution
 
-# Sampled rows whose margin is so near to 1 may change sides on the way to the next point.
-_SAMPLE_BAND = 0.5
 # Rows of each class that a sample always has of it.
 _FEWEST = 50
 # The groups that are inside the margin.
@@ -58,7 +56,19 @@ class BlockMultipliers:
 
 
 class Penalty(Protocol):
-    """R(w), with the solvers of small problems."""
+    """R(w), with the solvers of small problems.
+
+    Attributes
+    ----------
+    sample_band : float
+        Sampled rows whose margin is so near to 1 may change sides on the way to the next point.
+    radius : float
+        How far the first step may go, where problems with a linear term may have no bound;
+        infinite where they always have one.
+    """
+
+    sample_band: float
+    radius: float
 
     def value(self, w: FloatArray) -> float:
         """R(w)."""
@@ -70,13 +80,18 @@ class Penalty(Protocol):
         """The problem over a few rows."""
         ...
 
-    def solve_tilted(self, problem: Subproblem, tol: float) -> Subsolution:
-        """The problem over a few rows with a linear term."""
+    def solve_tilted(
+        self, problem: Subproblem, tol: float, at: Point, radius: float
+    ) -> Subsolution:
+        """The problem over a few rows with a linear term, within a radius of a point."""
         ...
 
 
 class RidgePenalty:
     """1/2 w'w."""
+
+    sample_band = 0.5
+    radius = np.inf
 
     def value(self, w: FloatArray) -> float:
         return 0.5 * float(w @ w)
@@ -89,7 +104,9 @@ class RidgePenalty:
             guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
         return hinge_ridge(Phi, y, C, tol=tol, warm_start=guess)
 
-    def solve_tilted(self, problem: Subproblem, tol: float) -> Subsolution:
+    def solve_tilted(
+        self, problem: Subproblem, tol: float, at: Point, radius: float
+    ) -> Subsolution:
         return solve_subproblem(problem, tol, max_iter=_SMALL_ITERATIONS)
 
 
@@ -144,9 +161,11 @@ class NearRows:
 class SampledModel:
     """The problem near a point: a sample curves it, and all rows give its slope there."""
 
-    def __init__(self, near: NearRows, view: SampleView, output: int, at: Point) -> None:
+    def __init__(
+        self, near: NearRows, view: SampleView, output: int, at: Point, band: float
+    ) -> None:
         slack = 1.0 - view.Y[:, output] * at.scores(view.Phi)[:, 0]
-        chosen = np.abs(slack) < _SAMPLE_BAND
+        chosen = np.abs(slack) < band
         for label in (-1.0, 1.0):
             # a class without a row would leave the bias without a bound
             mine = np.flatnonzero(view.Y[:, output] == label)
