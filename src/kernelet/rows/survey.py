@@ -166,7 +166,7 @@ def _look(number: int, piece: Piece) -> PieceSurvey:
     counts = np.bincount(codes[counted], minlength=labels.size)
     moments: list[ClassMoments] = []
     # a few rows at a time: copies of a whole piece would not fit beside it
-    for first in range(0, n, _AT_ONCE):
+    for first in range(0, max(1, n), _AT_ONCE):
         part = slice(first, min(first + _AT_ONCE, n))
         rows = X[part].astype(np.float64)
         for code in range(labels.size):
