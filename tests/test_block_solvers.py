@@ -190,7 +190,7 @@ class TestObjective:
             elsewhere.rows, elsewhere.sample, WhitenedMap.from_vectors(Gaussian(0.3), Z), None
         )
         # more than the rows near the margin: those of the sample that changed sides
-        assert solved.slopes.own[0].slopes.size > 21
+        assert solved.score_gradient.own[0].slopes.size > 21
         expected, found = here(Z), elsewhere(Z)
         assert_allclose(found.value, expected.value, rtol=1e-3)
         size = np.abs(expected.gradient).max()

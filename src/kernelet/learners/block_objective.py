@@ -57,12 +57,12 @@ class Slopes:
 
 @dataclass(frozen=True, eq=False)
 class BlockInnerSolution:
-    """The solved inner problem; as `InnerSolution`, but for the slopes."""
+    """The solved inner problem; as `InnerSolution`, but for the form of the slopes."""
 
     value: float
     weights: FloatArray
     intercepts: FloatArray
-    slopes: Slopes
+    score_gradient: Slopes
     norm_gradient: FloatArray
     gap: float
     n_passes: int
@@ -152,27 +152,15 @@ class BlockObjective:
         solution = self.inner.solve(self.rows, self.sample, space, start)
         beta = space.coefficients(solution.weights)
         self._last = beta, solution.intercepts
-        asked = _GradientPass(solution.slopes.of_rows, space, beta)
+        asked = _GradientPass(solution.score_gradient.of_rows, space, beta)
         gradient = self.rows.total(asked, "gradient")
         self.n_passes += solution.n_passes + 1
         prepared = self.kernel.prepare(Z)
-        for own in solution.slopes.own:
+        for own in solution.score_gradient.own:
             pullback = prepared.linearize(own.X)[1]
             gradient = gradient + pullback(np.outer(own.slopes, beta[:, own.output]))
         gradient = gradient + gram_pullback((beta * solution.norm_gradient) @ beta.T)
-        return Evaluation(
-            vectors=Z,
-            value=solution.value,
-            gradient=gradient,
-            coefficients=beta,
-            intercepts=solution.intercepts,
-            rank=space.rank,
-            natural_rank=space.natural_rank,
-            gap=solution.gap,
-            kernel=self.kernel,
-            score_gradient=solution.slopes,
-            norm_gradient=solution.norm_gradient,
-        )
+        return Evaluation.of(space, solution, gradient)
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows of the sample that might become vectors."""

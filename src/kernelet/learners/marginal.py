@@ -90,6 +90,23 @@ class Evaluation:
     score_gradient: Any
     norm_gradient: FloatArray
 
+    @classmethod
+    def of(cls, space: WhitenedMap, solution: Any, gradient: FloatArray) -> Evaluation:
+        """From the solution over the features of a subspace, and the gradient in its vectors."""
+        return cls(
+            vectors=space.vectors,
+            value=solution.value,
+            gradient=gradient,
+            coefficients=space.coefficients(solution.weights),
+            intercepts=solution.intercepts,
+            rank=space.rank,
+            natural_rank=space.natural_rank,
+            gap=solution.gap,
+            kernel=space.kernel,
+            score_gradient=solution.score_gradient,
+            norm_gradient=solution.norm_gradient,
+        )
+
     @property
     def machine(self) -> KernelMachine:
         """The kernel machine that attains the value."""
@@ -173,19 +190,7 @@ class MarginalObjective:
         else:
             gradient = pullback(slope @ beta.T)
         gradient += gram_pullback((beta * solution.norm_gradient) @ beta.T)
-        return Evaluation(
-            vectors=Z,
-            value=solution.value,
-            gradient=gradient,
-            coefficients=beta,
-            intercepts=solution.intercepts,
-            rank=subspace.rank,
-            natural_rank=subspace.natural_rank,
-            gap=solution.gap,
-            kernel=self.kernel,
-            score_gradient=slope,
-            norm_gradient=solution.norm_gradient,
-        )
+        return Evaluation.of(subspace, solution, gradient)
 
     @property
     def n_rows(self) -> int:
@@ -213,16 +218,4 @@ class MarginalObjective:
         """Value and machine at Z for kernels that have no gradient in their vectors."""
         subspace = WhitenedMap.from_vectors(self.kernel, Z)
         solution = self.inner.solve(subspace.features(self.X), None)
-        return Evaluation(
-            vectors=Z,
-            value=solution.value,
-            gradient=np.full_like(Z, np.nan),
-            coefficients=subspace.coefficients(solution.weights),
-            intercepts=solution.intercepts,
-            rank=subspace.rank,
-            natural_rank=subspace.natural_rank,
-            gap=solution.gap,
-            kernel=self.kernel,
-            score_gradient=solution.score_gradient,
-            norm_gradient=solution.norm_gradient,
-        )
+        return Evaluation.of(subspace, solution, np.full_like(Z, np.nan))
