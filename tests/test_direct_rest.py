@@ -46,10 +46,33 @@ class TestEvidence:
         better_or_near = direct[1] <= nystroem[1] + np.hypot(direct[2], nystroem[2])
         assert better_or_near == ((family, dataset, budget) not in EXCEPTIONS)
 
-    @pytest.mark.parametrize(("family", "dataset"), MEASURED)
+    # classification has frontiers of its own, and is here for what is learned of its kernel
+    @pytest.mark.parametrize(("family", "dataset"), [p for p in MEASURED if p[0] != "svc"])
     def test_fifty_vectors_are_nearly_as_good_as_all_rows(self, family, dataset):
-        full = curve(RECORDS, dataset, f"{family}_full")[0, 1]
-        assert curve(RECORDS, dataset, f"{family}_direct")[-1, 1] <= 1.05 * full
+        full, few = (
+            curve(RECORDS, dataset, f"{family}_{form}")[-1, 1] for form in ("full", "direct")
+        )
+        if family == "one_class":  # the score is an area under the curve
+            assert 100.0 - few >= 0.95 * (100.0 - full)
+        else:
+            assert few <= 1.05 * full
+
+    @pytest.mark.parametrize("family", ["ridge", "svr", "svc"])
+    def test_one_width_per_feature_helps_where_features_are_noise(self, family):
+        def ratio(dataset):
+            features, one = (
+                curve(RECORDS, dataset, f"{family}_{form}")[1, 1]
+                for form in ("features", "learned")
+            )
+            return features / one
+
+        assert ratio("noisy_banana" if family == "svc" else "friedman1") < 0.85
+        assert 0.97 < ratio("digits" if family == "svc" else "diabetes") < 1.1
+
+    def test_the_width_of_one_class_is_found(self):
+        learned = curve(RECORDS, "digits", "one_class_learned")
+        tuned = curve(RECORDS, "digits", "one_class_direct")
+        assert (learned[:, 1] <= tuned[:, 1] + np.hypot(learned[:, 2], tuned[:, 2])).all()
 
     def test_everything_was_measured(self):
         expected = {(family, data) for family in FAMILIES for data in FAMILIES[family].data}
@@ -58,7 +81,7 @@ class TestEvidence:
         assert {r["method"] for r in RECORDS} <= known
         for name, dataset in MEASURED:
             family = FAMILIES[name]
-            for form in run.forms_of(family):
+            for form in run.forms_of(family, dataset):
                 for budget in ("",) if form == "full" else run.BUDGETS:
                     assert len(lines(name, dataset, form, budget)) == family.n_units
 

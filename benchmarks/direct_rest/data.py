@@ -17,6 +17,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import datasets
+from kernelet.datasets import make_banana
 
 N_TRAIN, N_TEST = 400, 2000
 # Rows of USPS that are trained on: the full methods take a Gram matrix of them.
@@ -76,6 +77,19 @@ def surface(unit: int) -> Split:
     return standardised(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 
 
+def digits(unit: int) -> Split:
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X / 16.0, y, train_size=600, random_state=unit)
+    return Split(X, y, X_test, y_test)
+
+
+def noisy_banana(unit: int) -> Split:
+    """Two columns that tell the classes apart, and eight that say nothing."""
+    X, y = make_banana(N_TRAIN + N_TEST, random_state=unit)
+    X = np.hstack([X, np.random.default_rng(unit).normal(size=(len(X), 8))])
+    return Split(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
+
+
 def digits_without(unit: int) -> Split:
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X / 16.0, y, train_size=0.7, random_state=0)
@@ -112,5 +126,6 @@ REGRESSION: dict[str, Callable[[int], Split]] = {
     "sinc": sinc,
     "surface": surface,
 }
+CLASSES: dict[str, Callable[[int], Split]] = {"digits": digits, "noisy_banana": noisy_banana}
 NOVELTY: dict[str, Callable[[int], Split]] = {"digits": digits_without, "usps": usps_without}
 FEATURES: dict[str, Callable[[int], Split]] = {"usps": usps_rows}

@@ -13,21 +13,30 @@ from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import roc_auc_score
-from sklearn.svm import SVR, OneClassSVM
+from sklearn.svm import SVC, SVR, OneClassSVM
 
-from benchmarks.direct_rest.data import FEATURES, NOVELTY, REGRESSION, Split
-from kernelet import SparseKernelPCA, SparseKernelRidge, SparseOneClassSVM, SparseSVR
+from benchmarks.direct_rest.data import CLASSES, FEATURES, NOVELTY, REGRESSION, Split
+from kernelet import (
+    SparseKernelPCA,
+    SparseKernelRidge,
+    SparseOneClassSVM,
+    SparseSVC,
+    SparseSVR,
+)
 from kernelet.kernels import Gaussian
 from kernelet.learners.interval_problems import IntervalProblem, OneClassProblem
 from kernelet.learners.marginal import InnerProblem, MarginalObjective
 from kernelet.learners.pre_images import learn_pre_images
 from kernelet.learners.principal_problem import PrincipalProblem
 from kernelet.learners.ridge_problem import RidgeProblem
+from kernelet.learners.svm_problem import SVMProblem
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 
 N_COMPONENTS = 16
 Parameters = Mapping[str, Any]
+# What these forms learn of the kernel.
+LEARNED = {"learned": True, "features": "features"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +75,10 @@ class Family:
         The convex problem over the rows of a split, for parameters and a budget.
     figures : callable
         (fitted, split) -> test figures; "error" in percent, the lower the better.
+    learned : tuple of str
+        The forms of `LEARNED` that there are: those for which rows held out can judge a width.
+    unlearned : tuple of str
+        Data sets on which nothing is learned of the kernel: it takes long.
     tuned_up_to : int or None
         Larger budgets take the parameters that are best for this one: tuning takes long.
     """
@@ -77,6 +90,8 @@ class Family:
     sparse: Callable[[int, Parameters], Any]
     problem: Callable[[Split, Parameters, int], InnerProblem]
     figures: Callable[[Any, Split], dict[str, float]]
+    learned: tuple[str, ...] = tuple(LEARNED)
+    unlearned: tuple[str, ...] = ()
     tuned_up_to: int | None = None
 
     def choices(self) -> Iterator[dict[str, Any]]:
@@ -86,15 +101,15 @@ class Family:
 
 
 def fit(family: Family, form: str, budget: int | None, parameters: Parameters, split: Split) -> Any:
-    """A fitted model of a form: "full", "nystroem", "direct" or "learned"."""
+    """A fitted model of a form: "full", "nystroem", "direct", "learned" or "features"."""
     if form == "full":
         return family.full(parameters).fit(split.X_train, split.y_train)
     assert budget is not None
     if form == "nystroem":
         return nystroem(family, budget, parameters, split)
     estimator = family.sparse(budget, parameters)
-    if form == "learned":
-        estimator.set_params(learn_kernel=True)
+    if form in LEARNED:
+        estimator.set_params(learn_kernel=LEARNED[form])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(split.X_train, split.y_train)
@@ -120,6 +135,21 @@ def regression_figures(model: Any, split: Split) -> dict[str, float]:
     """The mean squared deviation in percent of the variance; targets are standardised."""
     deviation = model.predict(split.X_test) - split.y_test
     return {"error": 100.0 * float(np.mean(deviation**2) / np.var(split.y_test))}
+
+
+def class_figures(model: Any, split: Split) -> dict[str, float]:
+    """The share of wrong labels in percent."""
+    scores = model.decision_function(split.X_test)
+    codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(int)
+    return {"error": 100.0 * float(np.mean(np.unique(split.y_train)[codes] != split.y_test))}
+
+
+def svm_problem(split: Split, C: float) -> SVMProblem:
+    """One against the rest, as SparseSVC states it."""
+    labels = np.unique(split.y_train)
+    columns = labels[1:] if len(labels) == 2 else labels
+    Y = np.where(split.y_train[:, None] == columns, 1.0, -1.0)
+    return SVMProblem(Y, np.full(len(Y), C), "hinge", 1e-8)
 
 
 def novelty_figures(model: Any, split: Split) -> dict[str, float]:
@@ -165,14 +195,25 @@ FAMILIES = {
         lambda s, p, m: IntervalProblem.tube(s.y_train, np.full(len(s.X_train), p["C"]), 0.1, 1.0),
         regression_figures,
     ),
+    "svc": Family(
+        CLASSES,
+        5,
+        {"gamma": (0.03, 0.1, 0.3), "C": (1.0, 10.0)},
+        lambda p: SVC(gamma=p["gamma"], C=p["C"]),
+        lambda m, p: SparseSVC(m, random_state=0, **p),
+        lambda s, p, m: svm_problem(s, p["C"]),
+        class_figures,
+    ),
     "one_class": Family(
         NOVELTY,
         10,
-        {"gamma": (0.003, 0.01, 0.03, 0.1), "nu": (0.05, 0.2, 0.5)},
+        {"gamma": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), "nu": (0.05, 0.2, 0.5)},
         lambda p: OneClassSVM(gamma=p["gamma"], nu=p["nu"]),
         lambda m, p: SparseOneClassSVM(m, random_state=0, **p),
         lambda s, p, m: OneClassProblem(np.ones(len(s.X_train)), p["nu"]),
         novelty_figures,
+        learned=("learned",),
+        unlearned=("usps",),
         tuned_up_to=20,
     ),
     "pca": Family(
@@ -187,5 +228,6 @@ FAMILIES = {
         ),
         lambda s, p, m: PrincipalProblem(np.ones(len(s.X_train)), min(m, N_COMPONENTS)),
         feature_figures,
+        learned=(),
     ),
 }

@@ -13,10 +13,12 @@ TITLES = {
     "nystroem": "Nyström, k-means",
     "direct": "direct method",
     "learned": "direct, width learned",
+    "features": "direct, width per feature",
 }
 LABELS = {
     "ridge": "squared error, % of the variance",
     "svr": "squared error, % of the variance",
+    "svc": "wrong labels, %",
     "one_class": "100 - area under the curve, %",
     "pca": "variance missed, %",
 }
@@ -57,7 +59,7 @@ def draw() -> None:
                     error,
                     yerr=spread,
                     color=f"C{number}",
-                    marker="osD^"[number],
+                    marker="osD^v"[number],
                     markersize=4,
                     capsize=2,
                     label=TITLES[form],

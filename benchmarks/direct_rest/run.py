@@ -11,26 +11,28 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from benchmarks.direct_rest.data import Split
-from benchmarks.direct_rest.families import FAMILIES, Family, fit
+from benchmarks.direct_rest.families import FAMILIES, LEARNED, Family, fit
 from benchmarks.results import FOLDER, FRONTIER_KEY, Ledger, Record, as_record, canonical
 from benchmarks.results_provenance import provenance
+from kernelet.kernels import ScaledFeatures
 
 BUDGETS = (10, 20, 50)
-FORMS = ("full", "nystroem", "direct", "learned")
+FORMS = ("full", "nystroem", "direct", *LEARNED)
 LEDGER = Ledger(FOLDER / "direct_rest.csv", FRONTIER_KEY)
 
 
-def forms_of(family: Family) -> tuple[str, ...]:
-    """The width is learned where there is a loss that rows held out can judge it by."""
-    return FORMS if "C" in family.grid else FORMS[:3]
+def forms_of(family: Family, dataset: str) -> tuple[str, ...]:
+    """Those that are measured, in the order of all."""
+    return (*FORMS[:3], *(() if dataset in family.unlearned else family.learned))
 
 
 def choices(family: Family, form: str, split: Split) -> list[dict[str, Any]]:
     """The grid; where the width is learned it starts from 1 / columns and is not in it."""
-    if form != "learned":
+    if form not in LEARNED:
         return list(family.choices())
+    ((name, values),) = ((n, v) for n, v in family.grid.items() if n != "gamma")
     gamma = 1.0 / split.X_train.shape[1]
-    return [{"gamma": gamma, "C": C} for C in family.grid["C"]]
+    return [{"gamma": gamma, name: value} for value in values]
 
 
 def tuned(family: Family, form: str, budget: int | None, split: Split) -> dict[str, Any]:
@@ -92,10 +94,10 @@ def measure(name: str, dataset: str, form: str, budget: int | None) -> list[Reco
         model = fit(family, form, budget, parameters, split)
         seconds = time.process_time() - start
         figures = {**family.figures(model, split), "seconds": seconds, "n_vectors": size(model)}
-        if form in ("direct", "learned"):
+        if form == "direct" or form in LEARNED:
             figures |= {"objective": model.objective_, "start": model.history_[0][0]}
-        if form == "learned":
-            figures |= {"gain": model.kernel_gain_, "gamma": model.machine_.kernel.gamma}
+        if form in LEARNED:
+            figures |= {"gain": model.kernel_gain_, **widths(model.machine_.kernel)}
         labels = {
             "dataset": dataset,
             "method": f"{name}_{form}",
@@ -106,6 +108,14 @@ def measure(name: str, dataset: str, form: str, budget: int | None) -> list[Reco
         }
         lines.append(as_record(labels | provenance(), figures))
     return lines
+
+
+def widths(kernel: Any) -> dict[str, float]:
+    """gamma; of one per feature the least and the largest."""
+    if not isinstance(kernel, ScaledFeatures):
+        return {"gamma": kernel.gamma, "gamma_largest": kernel.gamma}
+    gammas = kernel.kernel.gamma * np.square(kernel.scales)
+    return {"gamma": gammas.min(), "gamma_largest": gammas.max()}
 
 
 def size(model: Any) -> float:
@@ -123,7 +133,7 @@ def run(chosen: Mapping[str, list[str]] | None = None) -> None:
         for dataset in family.data:
             if chosen and dataset not in (chosen.get(name, [""]) or family.data):
                 continue
-            for form in forms_of(family):
+            for form in forms_of(family, dataset):
                 for budget in (None,) if form == "full" else BUDGETS:
                     key = (dataset, f"{name}_{form}", "" if budget is None else str(budget), "0")
                     present = LEDGER.keys()

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.direct_rest.families import FAMILIES
 from benchmarks.direct_rest.plot import curve
-from benchmarks.direct_rest.run import BUDGETS, LEDGER, forms_of
+from benchmarks.direct_rest.run import BUDGETS, FORMS, LEDGER, forms_of
 from benchmarks.results import figures_of
 
 
@@ -15,11 +15,11 @@ def show() -> None:
     records = LEDGER.read()
     print(
         f"{'family':10} {'data':10} vectors {'full':>8} {'nystroem':>9} {'direct':>9}"
-        f" {'learned':>9}   objective   direct method"
+        f" {'learned':>9} {'features':>9}   objective   direct method"
     )
     for name, family in FAMILIES.items():
         for dataset in family.data:
-            curves = {f: curve(records, dataset, f"{name}_{f}") for f in forms_of(family)}
+            curves = {f: curve(records, dataset, f"{name}_{f}") for f in forms_of(family, dataset)}
             if not all(len(c) for c in curves.values()):
                 continue
             full = float(curves["full"][0, 1])
@@ -35,10 +35,7 @@ def show() -> None:
                 lower = all(f["objective"] <= f["start"] + 1e-9 * abs(f["start"]) for f in lines)
                 print(
                     f"{name:10} {dataset:10} {budget:7} {full:8.2f} "
-                    + " ".join(
-                        f"{cells[f][1]:9.2f}" if f in cells else 9 * " "
-                        for f in ("nystroem", "direct", "learned")
-                    )
+                    + " ".join(f"{cells[f][1]:9.2f}" if f in cells else 9 * " " for f in FORMS[1:])
                     + f"   {'never above' if lower else 'ABOVE':11} "
                     + verdict(cells, full)
                 )
