@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
+from kernelet import SubspaceLPSVC
 from kernelet.datasets import make_banana, make_twonorm
 from kernelet.kernels import Gaussian
+from kernelet.learners.distant import distant_set
 from kernelet.rows import Chunks, LabelledBlocks, open_pieces
 from kernelet.rows.survey import survey
-from kernelet.solvers import hinge_lasso
+from kernelet.solvers import Status, hinge_lasso
 from kernelet.solvers.block_hinge import block_hinge
 from kernelet.solvers.block_margins import Point
 from kernelet.solvers.block_norms import NormPenalty
@@ -84,3 +87,23 @@ def test_a_linear_term_is_minimised_within_the_radius(norm, radius, seed):
     assert_allclose(found.primal_value, best.fun, rtol=1e-5, atol=1e-5 * abs(linear).sum())
     outside = np.maximum(lower - found.weights, found.weights - upper)
     assert (outside <= 1e-5 * (steps + np.abs(found.weights))).all()
+
+
+def test_out_of_passes(monkeypatch):
+    """Both values still enclose the optimum, and people are told."""
+    X, y = make_banana(4000, random_state=0)
+    monkeypatch.setattr("kernelet.solvers.block_hinge._MAX_PASSES", 2)
+    rows = elsewhere(X, y)
+    space = PrincipalMap.from_vectors(Gaussian(0.5), X[:100], 15)
+    (found,) = block_hinge(rows, space, rows.sample(400, 0), 50.0, penalty=NormPenalty())
+    assert found.status is Status.ITERATION_LIMIT
+    whole = hinge_lasso(space.features(X), 2.0 * y - 1.0, 50.0)
+    assert found.dual_value <= whole.primal_value <= found.primal_value
+    monkeypatch.setattr("kernelet.solvers.block_hinge.NEAR_ROWS", 100)
+    monkeypatch.setattr("kernelet.solvers.block_hinge._NEAR_ROWS_PER_FEATURE", 0)
+    monkeypatch.setattr(distant_set, "__defaults__", (None, None, 400))
+    model = SubspaceLPSVC(15, landmarks=X[:100], C=50.0, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"relative gap of .* only: stopped at max_iter"):
+        model.fit(*(Chunks.of(np.array_split(column, 5)) for column in (X, y)))
+    assert model.gap_ > 1e-6
+    assert model.score(X, y) > 0.85

@@ -270,7 +270,7 @@ class _Search:
             proof.multipliers,
             self.n_passes,
             self.n_iter,
-            Status.OPTIMAL if self.is_done else Status.NUMERICAL_LIMIT,
+            Status.OPTIMAL if self.is_done else Status.ITERATION_LIMIT,
             proof.is_bound,
         )
 

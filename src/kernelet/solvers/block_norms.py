@@ -25,7 +25,8 @@ class NormPenalty:
     norm : {1, "inf"}, default=1
     """
 
-    # Without the hinges of rows far inside, a linear program with a linear term has no bound.
+    # All of the sample: nothing but hinges curves the problem, and with more of them there are
+    # fewer passes, by up to a third.
     sample_band = np.inf
     # of a weight, in units in which its feature has a variance of 1
     radius = 0.125
