@@ -365,6 +365,9 @@ def test_every_model(dtype, tmp_path):
             sure = far_from_ties(wanted.get("predict_proba", values), 2 * limit)
             labels = np.array(found["labels"])
             assert_array_equal(labels[sure], wanted["predict"][sure], err_msg=name)
+        elif "predict" in wanted:
+            predicted = np.array(found["labels"]).reshape(wanted["predict"].shape)
+            assert_allclose(predicted, wanted["predict"], atol=limit, rtol=limit, err_msg=name)
 
 
 def _objects(table):

@@ -8,49 +8,30 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelet.kernels import Gaussian, Kernel
+from kernelet.kernels import Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
-from kernelet.learners.lazily import lazily, lazy_methods
+from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count
 from kernelet.learners.pre_images import learn_pre_images
 from kernelet.learners.principal_problem import PrincipalProblem
-from kernelet.learners.progress import CallbackSupportMixin, Method, with_callbacks
+from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, saved
 from kernelet.learners.unlabelled import unlabelled_set
+from kernelet.learners.way_back import WAY_BACK, WayBack
 from kernelet.machine import KernelMachine
-from kernelet.persistence import ModelFileError
 
 # Components of less variance than this share of the first are rounding errors.
 _NO_VARIANCE = 1e-12
 
 
-def _goes_back(model: SparseKernelPCA) -> bool:
-    if not model.fit_inverse_transform:
-        raise AttributeError("the way back is learned with fit_inverse_transform=True only.")
-    return True
-
-
-def _if_it_goes_back(method: Method) -> Method:
-    conditional: Method = available_if(_goes_back)(method)
-    return conditional
-
-
 @lazy_methods
-@saved(
-    explained_variance_=np.ndarray,
-    _inverse_vectors=np.ndarray,
-    _inverse_coefficients=np.ndarray,
-    _inverse_intercepts=np.ndarray,
-    _inverse_gamma=float,
-    **FITTED,
-)
+@saved(explained_variance_=np.ndarray, **WAY_BACK, **FITTED)
 class SparseKernelPCA(
+    WayBack,
     DirectEstimator,
     SavableMixin,
     CallbackSupportMixin,
@@ -225,18 +206,13 @@ class SparseKernelPCA(
             machine.coefficients[:, kept],
             machine.intercepts[kept],
         )
-        for name in ("vectors", "coefficients", "intercepts", "gamma"):
-            self.__dict__.pop(f"_inverse_{name}", None)
+        back = None
         if self.fit_inverse_transform:
             seed = int(data.rng.randint(np.iinfo(np.int32).max))
             back = learn_pre_images(
                 self.machine_, data.X, data.weights, self.max_iter, self.tol, seed
             )
-            self._inverse_vectors = np.asarray(back.vectors)
-            self._inverse_coefficients = np.asarray(back.coefficients)
-            self._inverse_intercepts = np.asarray(back.intercepts)
-            assert isinstance(back.kernel, Gaussian)
-            self._inverse_gamma = back.kernel.gamma
+        self._keep_way_back(back)
         return self
 
     @property
@@ -255,18 +231,6 @@ class SparseKernelPCA(
         """How many components there are."""
         return self.machine_.n_outputs
 
-    @property
-    def inverse_machine_(self) -> KernelMachine | None:
-        """The machine from components to rows, where there is one."""
-        if not hasattr(self, "_inverse_gamma"):
-            return None
-        return KernelMachine(
-            Gaussian(self._inverse_gamma),
-            self._inverse_vectors,
-            self._inverse_coefficients,
-            self._inverse_intercepts,
-        )
-
     def transform(self, X: Any) -> FloatArray:
         """The components of the rows.
 
@@ -283,43 +247,13 @@ class SparseKernelPCA(
         components: FloatArray = self.machine_.decision_function(X)
         return components.reshape(components.shape[0], -1)
 
-    @_if_it_goes_back
-    @lazily
-    def inverse_transform(self, X: Any) -> FloatArray:
-        """Rows that have about these components.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        back = self.inverse_machine_
-        if back is None:
-            raise NotFittedError("fit_inverse_transform was set after fit; fit again.")
-        components = check_array(X, dtype=np.float64)
-        if components.shape[1] != self.n_components_:
-            raise ValueError(
-                f"X has {components.shape[1]} columns, but there are {self.n_components_} "
-                "components."
-            )
-        rows: FloatArray = back.decision_function(components)
-        return rows.reshape(rows.shape[0], -1)
-
     @property
     def _n_features_out(self) -> int:
         return self.machine_.n_outputs
 
     def _check_loaded(self) -> None:
         self._recall_vectors()
-        back = self.inverse_machine_
-        if back is not None and (
-            back.n_features != self.n_components_ or back.n_outputs != self.machine_.n_features
-        ):
-            raise ModelFileError("the machine for the way back does not fit the other")
+        self._check_way_back()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
