@@ -160,6 +160,10 @@ class KernelFisherClassifier(KernelClassifier):
         intercepts = np.array([line.intercept for line in lines])
         return KernelMachine(data.kernel, end.vectors, end.coefficients * slopes, intercepts)
 
+    def _leaves(self, X: Any) -> bool:
+        # where every row is a vector, rows that can be copied into memory are
+        return super()._leaves(X) and not (self.n_vectors is None and isinstance(X, np.memmap))
+
     def _learn_distant(self, data: DistantSet) -> KernelMachine:
         if self.n_vectors is None:
             raise ValueError(

@@ -7,29 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.learners.features import KernelFeatures
 from kernelet.learners.fisher_problem import DiscriminantProblem
 from kernelet.learners.fisher_search import learn_fisher
-from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import count, positive
-from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.saving import SavableMixin, saved
-from kernelet.learners.training import FloatArray, training_set
-from kernelet.machine import KernelMachine
+from kernelet.learners.progress import with_callbacks
+from kernelet.learners.saving import saved
+from kernelet.learners.training import training_set
 
 
-@lazy_methods
 @saved(objective_=float, n_iter_=int, interrupted_=bool)
-class KernelFisherDiscriminant(
-    SavableMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class KernelFisherDiscriminant(KernelFeatures):
     r"""Fisher features of many classes in a kernel's feature space.
 
     The leading directions of
@@ -73,6 +63,8 @@ class KernelFisherDiscriminant(
     ----------
     machine_ : KernelMachine
         Computes the features.
+    n_components_ : int
+        The number of features.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     objective_ : float
@@ -97,8 +89,6 @@ class KernelFisherDiscriminant(
     >>> KernelFisherDiscriminant(n_vectors=10, random_state=0).fit(X, y).transform(X).shape
     (150, 2)
     """
-
-    machine_: KernelMachine
 
     def __init__(
         self,
@@ -165,28 +155,7 @@ class KernelFisherDiscriminant(
         self.machine_ = end.machine
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """The features of the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        features: FloatArray = self.machine_.decision_function(X)
-        return features.reshape(features.shape[0], -1)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.machine_.n_outputs
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags

@@ -7,15 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
 from kernelet.learners.distant import SAMPLE_ROWS, distant_set
-from kernelet.learners.lazily import lazy_methods
+from kernelet.learners.features import KernelFeatures
 from kernelet.learners.options import choice, count
-from kernelet.learners.progress import CallbackSupportMixin, reporting, with_callbacks
-from kernelet.learners.saving import SavableMixin, saved
+from kernelet.learners.progress import reporting, with_callbacks
+from kernelet.learners.saving import saved
 from kernelet.learners.training import FloatArray
 from kernelet.learners.unlabelled import UnlabelledSet, unlabelled_set
 from kernelet.machine import KernelMachine
@@ -72,15 +70,8 @@ def projecting_machine(space: PrincipalMap) -> KernelMachine:
     return KernelMachine(space.kernel, space.vectors, space.transform.T, np.zeros(space.rank))
 
 
-@lazy_methods
 @saved(eigenvalues_=np.ndarray)
-class KernelSubspace(
-    SavableMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class KernelSubspace(KernelFeatures):
     r"""Coordinates in the span of the leading Gram eigenvectors of a sample.
 
     .. math:: [x]_V = \Lambda_S^{-1/2} U_S'\, (k(x, z_1), \ldots, k(x, z_L))', \qquad
@@ -142,8 +133,6 @@ class KernelSubspace(
     (1797, 20)
     """
 
-    machine_: KernelMachine
-
     def __init__(
         self,
         n_components: int = 200,
@@ -202,27 +191,6 @@ class KernelSubspace(
         self.eigenvalues_ = space.eigenvalues
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """The features of the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        features: FloatArray = self.machine_.decision_function(X)
-        return features.reshape(features.shape[0], -1)
-
-    @property
-    def n_components_(self) -> int:
-        """The number of features."""
-        return self.machine_.n_outputs
-
     @property
     def landmarks_(self) -> FloatArray:
         """The sample points."""
@@ -233,12 +201,3 @@ class KernelSubspace(
     def n_landmarks_(self) -> int:
         """The number of sample points."""
         return self.machine_.n_vectors
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.machine_.n_outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -6,22 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
 from kernelet.learners.core_vector_fit import FitsFromAnywhere
 from kernelet.learners.core_vector_rows import Source
-from kernelet.learners.lazily import lazy_methods
+from kernelet.learners.features import KernelFeatures
 from kernelet.learners.margin_features import SOLVERS, learn_features, spread
 from kernelet.learners.options import choice, count
-from kernelet.learners.progress import CallbackSupportMixin, reporting
-from kernelet.learners.saving import SavableMixin, require, require_outputs, saved
-from kernelet.learners.training import FloatArray
-from kernelet.machine import KernelMachine
+from kernelet.learners.progress import reporting
+from kernelet.learners.saving import require, require_outputs, saved
 
 
-@lazy_methods
 @saved(
     feature_classes_=np.ndarray,
     n_core_vectors_=np.ndarray,
@@ -32,14 +27,7 @@ from kernelet.machine import KernelMachine
     n_iter_=int,
     interrupted_=bool,
 )
-class MaxMarginDiscriminantAnalysis(
-    FitsFromAnywhere,
-    SavableMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
     r"""Features that are distances from hyperplanes, each orthogonal to those before.
 
     The first feature of a class is the normal w of the hyperplane that separates it from the rest
@@ -143,8 +131,6 @@ class MaxMarginDiscriminantAnalysis(
     (10, True)
     """
 
-    machine_: KernelMachine
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -195,37 +181,11 @@ class MaxMarginDiscriminantAnalysis(
                 self, source, report, spread(wanted, codes)
             )
 
-    def transform(self, X: Any) -> FloatArray:
-        """The features of the rows, computed in blocks.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        features: FloatArray = self.machine_.decision_function(X)
-        return features.reshape(features.shape[0], -1)
-
-    @property
-    def n_components_(self) -> int:
-        """The number of features."""
-        return self.machine_.n_outputs
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.machine_.n_outputs
-
     def _check_loaded(self) -> None:
         require(self, "classes_", "feature_classes_")
         require_outputs(self, self.feature_classes_.size)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags

@@ -7,19 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
+from kernelet.learners.features import KernelFeatures
 from kernelet.learners.ground import TableGround
-from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count
 from kernelet.learners.pre_images import learn_pre_images
 from kernelet.learners.principal_problem import PrincipalProblem
-from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.saving import SavableMixin, saved
+from kernelet.learners.progress import with_callbacks
+from kernelet.learners.saving import saved
 from kernelet.learners.unlabelled import unlabelled_set
 from kernelet.learners.way_back import WAY_BACK, WayBack
 from kernelet.machine import KernelMachine
@@ -28,16 +26,11 @@ from kernelet.machine import KernelMachine
 _NO_VARIANCE = 1e-12
 
 
-@lazy_methods
 @saved(explained_variance_=np.ndarray, **WAY_BACK, **FITTED)
 class SparseKernelPCA(
     WayBack,
     DirectEstimator,
-    SavableMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
+    KernelFeatures,
 ):
     r"""Kernel PCA whose number of vectors is fixed in advance.
 
@@ -130,8 +123,6 @@ class SparseKernelPCA(
     >>> pca.transform(X).shape, pca.n_vectors_
     ((1797, 5), 20)
     """
-
-    machine_: KernelMachine
 
     def __init__(
         self,
@@ -226,36 +217,6 @@ class SparseKernelPCA(
         """How many expansion vectors the machine has."""
         return self.machine_.n_vectors
 
-    @property
-    def n_components_(self) -> int:
-        """How many components there are."""
-        return self.machine_.n_outputs
-
-    def transform(self, X: Any) -> FloatArray:
-        """The components of the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        components: FloatArray = self.machine_.decision_function(X)
-        return components.reshape(components.shape[0], -1)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.machine_.n_outputs
-
     def _check_loaded(self) -> None:
         self._recall_vectors()
         self._check_way_back()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
