@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results import FOLDER
-from benchmarks.scale.child import WORKERS
+from benchmarks.scale.child import COLUMNS, WORKERS
 from benchmarks.scale.cost import BANDWIDTH, PIECES_PER_WORKER, CostModel
+from kernelet.solvers.block_hinge import NEAR_ROWS
 
 CSV = FOLDER / "scale.csv"
 MODEL_CSV = FOLDER / "scale_model.csv"
 PIECES = 8
 SLOWER = 1.5
 WORKER_MEGABYTES = 500.0
+# Sample and rows near the margin grow with the rows up to a cap; so does what is made of them here.
+DRIVER_MEGABYTES = 250.0
+# Rows near the margin that a pass may bring back, with their labels and weights, from a worker to
+# the scheduler and from there to the driver.
+MOST_BYTES = 2 * NEAR_ROWS * (COLUMNS + 3) * 8
 LATER = ((1e9, 10), (1e9, 100), (1e9, 1000))
 
 
@@ -73,12 +79,10 @@ def judged(lines: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
             for where in ("threads", "dask")
         }
         for where, runs in on.items():
-            a_pass = [line["seconds"] / line["passes"] for line in runs]
-            slope = np.log10(a_pass[-1] / a_pass[-2])
+            slope = np.log10(runs[-1]["seconds"] / runs[-2]["seconds"])
             found.append((f"{method}, {where}: exponent of time in rows, last tenfold", slope, 1.1))
-            growth = runs[-1]["driver_megabytes"] - runs[-2]["driver_megabytes"]
-            name = f"{method}, {where}: MB that the driver grows by, last tenfold"
-            found.append((name, growth, 50.0))
+            most = max(line["driver_megabytes"] for line in runs)
+            found.append((f"{method}, {where}: MB of the driver, at most", most, DRIVER_MEGABYTES))
         last = on["dask"][-1]
         name = f"{method}: MB of a worker beyond its share, {last['rows']:.0e} rows"
         found.append((name, max(line["worker_megabytes"] for line in on["dask"]), WORKER_MEGABYTES))
@@ -86,9 +90,8 @@ def judged(lines: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
         found.append(
             (f"{method}: two workers / two threads, {last['rows']:.0e} rows", ratio, SLOWER)
         )
-        # the rows near the margin that may come back are capped, and with few rows fewer are near
-        moved = [line["bytes"] / line["passes"] for line in on["dask"]]
-        found.append((f"{method}: bytes of a pass, last tenfold", moved[-1] / moved[-2], 1.5))
+        moved = max(line["bytes"] / line["passes"] for line in on["dask"]) / MOST_BYTES
+        found.append((f"{method}: bytes of a pass in units of their cap", moved, 1.2))
     last = some(lines, method="SparseSVC", where="dask", pieces=PIECES)[-1]
     model = model_of_small_runs(lines)
     predicted = model.seconds(last["rows"], WORKERS, PIECES, 1e9) / model.passes

@@ -21,6 +21,10 @@ FloatArray = NDArray[np.float64]
 
 # Rows that are drawn, for the vectors to start from and for what can be guessed from a few.
 SAMPLE_ROWS = 20_000
+# Of very many rows it is every hundredth, up to so many rows and numbers.
+_SAMPLE_SHARE = 100
+_MOST_ROWS = 100_000
+_MOST_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +87,19 @@ def set_of_pieces(
     return DistantSet(
         rows,
         # from a copy, so that what is drawn later is what it is for rows in memory
-        rows.sample(n_sample, int(deepcopy(rng).randint(np.iinfo(np.int32).max))),
+        rows.sample(
+            _sample_size(rows, n_sample), int(deepcopy(rng).randint(np.iinfo(np.int32).max))
+        ),
         kernel,
         rng,
         float((factors * seen.least)[present].min()),
     )
+
+
+def _sample_size(rows: LabelledBlocks, least: int) -> int:
+    """More rows tell more exactly how a problem curves, which saves passes over all of them."""
+    n, d = rows.shape
+    return max(least, min(n // _SAMPLE_SHARE, _MOST_ROWS, _MOST_NUMBERS // d))
 
 
 def _factors(estimator: Any, seen: Survey, has_labels: bool) -> FloatArray:

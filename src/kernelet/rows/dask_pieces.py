@@ -8,11 +8,13 @@ brings back what it tells of each.
 from __future__ import annotations
 
 import itertools
+import pickle
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
+import cloudpickle
 import numpy as np
 from dask.delayed import delayed
 
@@ -27,6 +29,8 @@ R = TypeVar("R")
 PATIENCE = 30.0
 # Seconds between two looks at whether there are workers.
 _LOOK = 1.0
+# Bytes of a function beyond which it is sent on its own.
+_LARGE = 1_000_000
 
 
 def dask_pieces(X: Any, y: Any, sample_weight: Any) -> Pieces:
@@ -73,13 +77,14 @@ class DaskPieces:
         return f"partition {number}"
 
     def map(self, task: Task[R], name: str) -> Iterator[R]:
-        # the task is a node of the graph: it goes to each worker once, not with every piece
         token = uuid.uuid4().hex
-        shared = delayed(_Held(task), name=f"{name}_task-{token}", pure=True)
+        held: Any = _Held(cloudpickle.dumps(task))
+        if held.size > _LARGE:
+            # as a node of the graph it goes to each worker once, not with every piece; but then a
+            # piece may follow it to a worker that is idle
+            held = delayed(held, name=f"{name}_task-{token}", pure=True)
         calls = [
-            delayed(_run, pure=False)(
-                shared, number, piece, dask_key_name=f"{name}-{token}-{number}"
-            )
+            delayed(_run, pure=False)(held, number, piece, dask_key_name=f"{name}-{token}-{number}")
             for number, piece in enumerate(self._pieces)
         ]
         return self._results(self._client.compute(calls, optimize_graph=False))
@@ -120,15 +125,20 @@ class DaskPieces:
 
 
 class _Held:
-    """A function that Dask takes for data, and does not look into."""
+    """A pickled function that Dask takes for data, and does not look into."""
 
-    def __init__(self, task: Callable[[int, Piece], Any]) -> None:
-        self.task = task
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
+
+    @property
+    def size(self) -> int:
+        return len(self.pickled)
 
 
 def _run(held: _Held, number: int, piece: Piece) -> Any:
+    task: Task[Any] = pickle.loads(held.pickled)
     with one_blas_thread():
-        return held.task(number, piece)
+        return task(number, piece)
 
 
 def _piece(rows: Any, labels: Any, weights: Any) -> Piece:

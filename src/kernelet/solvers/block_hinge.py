@@ -44,8 +44,12 @@ from kernelet.solvers.block_models import (
 from kernelet.solvers.solution import FloatArray, Status
 
 # Rows near the margin of an output that all blocks together may tell of, and for each feature.
-NEAR_ROWS = 5000
-_NEAR_ROWS_PER_FEATURE = 40
+NEAR_ROWS = 20_000
+_NEAR_ROWS_PER_FEATURE = 10
+# Numbers in such rows, of all outputs: wide rows, or many outputs, tell of fewer.
+_NEAR_NUMBERS = 4_000_000
+# Features of a sample that are kept at a time.
+_SAMPLE_NUMBERS = 20_000_000
 _MAX_PASSES = 60
 # A sample's promise that the value falls by no more is believed with this margin.
 _PROMISE = 0.3
@@ -135,13 +139,15 @@ def block_hinge(
     penalty = RidgePenalty() if penalty is None else penalty
     if targets is None:
         targets = Targets.of_classes(int(rows.classes.size))
+    m = space.features(sample.block.X[:1]).shape[1]
+    sample = sample.every(-(-sample.represents.size * m // _SAMPLE_NUMBERS))
     view = SampleView(space.features(sample.block.X), targets, sample, C)
     searches = [
         _Search(k, view, penalty, tol, None if start is None else _column(start, k))
         for k in range(targets.n_outputs)
     ]
-    m = view.Phi.shape[1]
-    most_near = -(-max(NEAR_ROWS, _NEAR_ROWS_PER_FEATURE * m) // rows.n_blocks)
+    n_near = min(NEAR_ROWS, _NEAR_NUMBERS // (rows.n_features * targets.n_outputs))
+    most_near = max(1, -(-max(n_near, _NEAR_ROWS_PER_FEATURE * m) // rows.n_blocks))
     for _ in range(_MAX_PASSES):
         active = [search for search in searches if not search.is_done]
         if not active:
