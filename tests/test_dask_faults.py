@@ -122,6 +122,7 @@ def test_only_little_moves(rows, client):
     labels = (wide[:, 0] > wide[:, 1] ** 2).astype(int)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dask_pieces.DaskPieces, "_result", measured)
+        patch.setattr("kernelet.solvers.block_hinge.NEAR_ROWS", 2000)
         quietly(SparseSVC(5, max_iter=1, random_state=0), wide, labels)
     assert max(sizes[4:]) < 0.25 * 16_000 * 20 * 8
 

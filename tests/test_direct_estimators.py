@@ -23,7 +23,13 @@ from kernelet import BudgetSearchCV, compress, load
 from kernelet.export import javascript
 from kernelet.export.onnx import onnx_model
 from kernelet.kernels import Gaussian
-from kernelet.learners import SparseKernelPCA, SparseKernelRidge, SparseOneClassSVM, SparseSVR
+from kernelet.learners import (
+    SparseKernelPCA,
+    SparseKernelRidge,
+    SparseOneClassSVM,
+    SparseSVR,
+    direct_estimator,
+)
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.progress import HAS_CALLBACKS
 
@@ -82,15 +88,14 @@ class TestSearch:
 
     @each
     def test_n_init_keeps_the_best(self, make, target, monkeypatch):
-        ends, kind = [], type(make())
-        original = kind._descend
+        ends, original = [], direct_estimator.descend
 
-        def recorded(self, *arguments):
-            end = original(self, *arguments)
+        def recorded(*arguments, **settings):
+            end = original(*arguments, **settings)
             ends.append(end.best.value)
             return end
 
-        monkeypatch.setattr(kind, "_descend", recorded)
+        monkeypatch.setattr(direct_estimator, "descend", recorded)
         m = make(2, init="random", n_init=4).fit(X, target)
         assert len(ends) == 4
         assert m.objective_ == min(ends)

@@ -272,9 +272,9 @@ class TestConvergence:
         assert m.score(IRIS, SPECIES) > 0.6
 
     def test_an_interrupt_between_two_starts_keeps_the_first(self, monkeypatch):
-        from kernelet.learners import direct_estimator
+        from kernelet.learners import ground
 
-        seed, calls = direct_estimator.seed_vectors, []
+        seed, calls = ground.seed_vectors, []
 
         def interrupted(*arguments):
             calls.append(1)
@@ -282,7 +282,7 @@ class TestConvergence:
                 raise KeyboardInterrupt
             return seed(*arguments)
 
-        monkeypatch.setattr(direct_estimator, "seed_vectors", interrupted)
+        monkeypatch.setattr(ground, "seed_vectors", interrupted)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             m = model(n_init=3).fit(X, y)
         assert m.score(X, y) > 0.85

@@ -12,8 +12,8 @@ from benchmarks.scale.child import COLUMNS, WORKERS
 from benchmarks.scale.cost import BANDWIDTH, PIECES_PER_WORKER, CostModel
 from kernelet.solvers.block_hinge import NEAR_ROWS
 
-CSV = FOLDER / "scale.csv"
-MODEL_CSV = FOLDER / "scale_model.csv"
+CSV = FOLDER / "speed" / "scale.csv"
+MODEL_CSV = FOLDER / "speed" / "scale_model.csv"
 PIECES = 8
 SLOWER = 1.5
 WORKER_MEGABYTES = 500.0
