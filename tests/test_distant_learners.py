@@ -214,7 +214,7 @@ class TestCheckpoint:
         path.write_bytes(b"nonsense")
         with pytest.raises(ModelFileError):
             SparseSVC(8, checkpoint=path).fit(X, Y)
-        write_record(Record("Something"), path)
+        write_record(Record("Something", arrays={"a": np.zeros(1)}), path)
         with pytest.raises(ValueError, match="holds a Something"):
             SparseSVC(8, checkpoint=path).fit(X, Y)
 
