@@ -1,8 +1,8 @@
 """Fits on 10^5, 10^6 and 10^7 rows of 20 columns, in one process and on two workers.
 
 `python -m benchmarks.scale` takes a quarter of an hour, 4 GB of memory and 2 GB of disk, and writes
-results/speed/scale.csv and its picture; `--exponents 5 6` stays small, `show` prints the figures that are
-there and what the model of costs makes of them.
+results/speed/scale.csv and its picture; `--exponents 5 6` stays small, `show` prints the figures
+that are there and what the model of costs makes of them.
 """
 
 from __future__ import annotations
