@@ -198,13 +198,13 @@ class TestCheckpoint:
         breaking(5, MarginalObjective)
         with pytest.raises(Stop):
             quietly(model, X, Y)
-        with pytest.raises(ValueError, match=r"another fit: its rows are 540, and here 500"):
+        with pytest.raises(ValueError, match=r"another fit \(rows there: 540; here: 500\)"):
             model.fit(X[:500], Y[:500])
-        with pytest.raises(ValueError, match="its columns are 64, and here 63"):
+        with pytest.raises(ValueError, match="columns there: 64; here: 63"):
             model.fit(X[:, :63], Y)
-        with pytest.raises(ValueError, match="its parameters are"):
+        with pytest.raises(ValueError, match=r"parameters there: .*here: "):
             clone(model).set_params(C=1.0).fit(X, Y)
-        with pytest.raises(ValueError, match="its estimator are SparseSVC"):
+        with pytest.raises(ValueError, match="estimator there: SparseSVC; here: KernelFisher"):
             KernelFisherClassifier(8, checkpoint=path).fit(X, Y)
         # it is left as it was
         assert path.exists()

@@ -64,8 +64,8 @@ class Checkpoint:
             found = record.value(name, type(value))
             if found != value:
                 raise ValueError(
-                    f"checkpoint={str(self.path)!r} is of another fit: its {name} are "
-                    f"{found!s:.200}, and here {value!s:.200}. Give another path, or delete the "
+                    f"checkpoint={str(self.path)!r} is of another fit ({name} there: "
+                    f"{found!s:.200}; here: {value!s:.200}). Give another path, or delete the "
                     "file."
                 )
         for name, steps in record.value("steps", dict).items():

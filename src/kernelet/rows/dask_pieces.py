@@ -119,8 +119,8 @@ class DaskPieces:
     def _lost(self, why: str) -> ClusterError:
         return ClusterError(
             f"the workers that hold the rows are gone ({why}). Start the cluster again, give the "
-            "workers more memory if they ran out of it, and fit again; with checkpoint= the fit "
-            "goes on where it was."
+            "workers more memory if they ran out of it, and fit again; a learner that has "
+            "checkpoint= and was given it goes on where it was."
         )
 
 
