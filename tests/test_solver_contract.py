@@ -341,3 +341,13 @@ def ugly_problems(draw):
 def test_ugly_problems(name, problem):
     Phi, y, C = problem
     check(solve(name, Phi, y, C, tol=1e-6), name, Phi, y, C, 1e-6)
+
+
+@pytest.mark.parametrize("seed", [93, 173, 199, 244])
+def test_one_row_against_many(name, seed):
+    """Ties without number and uneven costs: a vertex that fails must not prove another point."""
+    rng = np.random.default_rng(seed)
+    Phi = rng.integers(-1, 2, (22, 5)) * 1.0
+    y = np.where(np.arange(22) == 17, 1.0, -1.0)
+    C = 10.0 ** (1.0 + 3.0 * rng.random(22))
+    check(solve(name, Phi, y, C, tol=1e-6), name, Phi, y, C, 1e-6)

@@ -40,8 +40,8 @@ def prove(
     solution = Solution(
         weights=w,
         intercept=b,
-        # exact bounds are worth more than rounding errors of Phi'Ya
-        multipliers=a if shrink > 1.0 - ROUNDING else shrink * a,
+        # the exact bounds of a vertex are worth more than rounding errors of Phi'Ya
+        multipliers=a if is_vertex and shrink > 1.0 - ROUNDING else shrink * a,
         primal_value=value,
         dual_value=lower,
         n_iter=0,

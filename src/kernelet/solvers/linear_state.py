@@ -181,7 +181,10 @@ class LinearState:
         self.answer = replace(self.answer, weights=w, intercept=b)
         is_better = self.best is None or solution.gap < self.best.gap
         if is_better:
-            self.best, self.best_pull, self.best_margins = solution, pull, margins
+            self.best, self.best_margins = solution, margins
+            # the multipliers of the solution may have been shrunk into the dual ball
+            share = float(solution.multipliers.sum()) / total if total else 1.0
+            self.best_pull = share * pull
         if self.n_rounds == 1:
             # w = 0, before the first round: kept only where it is the optimum
             self.is_done = solution.gap <= 1e-12
@@ -273,6 +276,7 @@ class LinearState:
             # without a vertex, zeros that the multipliers prove
             w = self.capacity.rounded(self.best.weights, self.best_pull)
             self.answer = Answer(w, self.best.intercept, self.best.multipliers)
+            self.pull = self.best_pull
             self.is_rounding = True
         else:
             # no vertex in reach: a point nearer to it, by the interior point
