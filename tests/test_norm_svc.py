@@ -225,6 +225,21 @@ class TestLargeProblems:
         exact = reweight(gram, gram, loss, PowerPenalty(2, 1e-3)).end
         assert_allclose(end.objective, exact.objective, rtol=2e-4)
 
+    def test_libsvm_is_asked_no_more_once_it_crept(self, monkeypatch):
+        rows, labels = make_banana(200, random_state=1)
+        gram, signs = GAUSSIAN(rows, rows), 2.0 * labels - 1.0
+        asked = []
+
+        def counted(*arguments, ask=HingeLoss._by_libsvm):
+            asked.append(1)
+            return ask(*arguments)
+
+        monkeypatch.setattr(HingeLoss, "_by_libsvm", counted)
+        run = reweight(gram, gram, HingeLoss(signs, np.full(200, 1e5)), PowerPenalty(1, 1e-3))
+        assert len(run.path) > 3
+        assert len(asked) == 1
+        assert run.end.gap < 1e-6
+
 
 class TestSpaces:
     @pytest.mark.parametrize("size", [1.0, 1e-12])
