@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.linalg import LinAlgError
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -25,11 +27,12 @@ from kernelet.kernels import Gaussian, Linear, Polynomial
 from kernelet.learners import (
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
+    relevance_likelihood,
     relevance_search,
 )
 from kernelet.learners.relevance_likelihood import BernoulliLikelihood, GaussianLikelihood
 from kernelet.learners.relevance_search import candidates, most_probable
-from kernelet.learners.relevance_state import FREE, State, at_rest
+from kernelet.learners.relevance_state import FREE, State, settled
 
 X, y = make_banana(120, random_state=0)
 ONES = np.ones(120)
@@ -134,8 +137,14 @@ class TestSearch:
         assert not usable[index].any()
         for column in np.argsort(gains)[-3:]:
             assert gains[column] > 0.0
-            grown = relevance_search.with_column(Phi, state, column, S[column], Q[column])
+            best = S[column] ** 2 / (Q[column] ** 2 - S[column])
+            grown = gaussian().posterior(
+                Phi[:, [*index, column]], np.append(alpha, best), np.zeros(3)
+            )
             assert_allclose(grown.evidence - state.evidence, gains[column], rtol=1e-6, atol=1e-8)
+            # and more when the others have come to rest as well
+            at_rest = relevance_search.with_column(Phi, state, column, S[column], Q[column])
+            assert at_rest.evidence >= grown.evidence
             # by hand, S and Q of the covariance of the data without the column
             C = 0.01 * np.eye(100) + Phi[:, index] / alpha @ Phi[:, index].T
             solved = np.linalg.solve(C, Phi[:, column])
@@ -178,10 +187,8 @@ class TestSearch:
         for column in range(1, state.index.size):
             left = np.delete(np.arange(state.index.size), column)
             index, alpha = state.index[left], state.alpha[left]
-            posterior = likelihood.posterior(PHI[:, index], alpha, np.zeros(left.size))
-            assert (
-                at_rest(PHI, State(likelihood, index, alpha, posterior)).evidence < state.evidence
-            )
+            without = settled(PHI, likelihood, index, alpha, np.zeros(left.size))
+            assert without.evidence < state.evidence
         rng = np.random.default_rng(0)
         for column in rng.choice(np.setdiff1d(np.arange(1, 121), state.index), 10, replace=False):
             for precision in (1e-2, 1.0, 1e2):
@@ -214,6 +221,67 @@ class TestSearch:
         one, two = most_probable(PHI, likelihood).state, most_probable(doubled, likelihood).state
         assert one.index.size == two.index.size
         assert_allclose(two.evidence, one.evidence, rtol=1e-6)
+
+
+class TestLoops:
+    """The compiled loops do what their twins in NumPy do."""
+
+    PROBLEMS: ClassVar = {
+        "a few columns": ([0, 5, 40, 77], 1.0),
+        "many columns": (list(range(0, 121, 3)), 0.1),
+        "nearly free": ([0, 5, 40, 77], 1e-9),
+        "equal columns": ([0, 5, 5, 5, 40], 1e-8),
+        "the bias": ([0], FREE),
+    }
+
+    @pytest.fixture
+    def twin(self, monkeypatch):
+        def without_loops(function, *arguments):
+            with monkeypatch.context() as patch:
+                patch.setattr(relevance_likelihood, "accelerated", lambda name: None)
+                return function(*arguments)
+
+        return without_loops
+
+    @pytest.mark.parametrize("problem", PROBLEMS)
+    @pytest.mark.parametrize("start", [0.0, 1.0, 1e3])
+    def test_posteriors(self, problem, start, twin):
+        index, precision = self.PROBLEMS[problem]
+        weights = np.random.default_rng(0).uniform(0.5, 3.0, len(y))
+        likelihood = BernoulliLikelihood(y * 1.0, weights)
+        arguments = (PHI[:, index], np.full(len(index), precision), np.full(len(index), start))
+        loops, arrays = likelihood.posterior(*arguments), twin(likelihood.posterior, *arguments)
+        assert_allclose(loops.evidence, arrays.evidence, rtol=1e-9)
+        assert_allclose(PHI[:, index] @ loops.weights, PHI[:, index] @ arrays.weights, atol=1e-4)
+        assert_allclose(loops.curvature, arrays.curvature, rtol=1e-3, atol=1e-9)
+        assert_allclose(loops.residual, arrays.residual, atol=1e-4)
+        assert_allclose(loops.factor @ loops.factor.T, arrays.factor @ arrays.factor.T, rtol=1e-3)
+
+    @pytest.mark.parametrize("problem", PROBLEMS)
+    def test_precisions_at_rest(self, problem, twin):
+        index, precision = self.PROBLEMS[problem]
+        alpha = np.append(FREE, np.full(len(index) - 1, precision))
+        likelihood = BernoulliLikelihood(y * 1.0, ONES)
+        arguments = (PHI, likelihood, np.array(index), alpha, np.zeros(len(index)))
+        loops, arrays = settled(*arguments), twin(settled, *arguments)
+        assert_array_equal(loops.index, arrays.index)
+        assert_allclose(loops.evidence, arrays.evidence, rtol=1e-8)
+        assert_allclose(loops.alpha, arrays.alpha, rtol=1e-3)
+
+    def test_whole_fits(self, twin):
+        rows, labels = make_banana(150, random_state=3)
+        loops, arrays = model().fit(rows, labels), twin(model().fit, rows, labels)
+        assert_array_equal(loops.vectors_, arrays.vectors_)
+        assert_allclose(loops.objective_, arrays.objective_, rtol=1e-8)
+
+    def test_large_problems_go_to_blas(self):
+        assert BernoulliLikelihood(y * 1.0, ONES).loops(5) is not None
+        assert BernoulliLikelihood(np.zeros(10_000), np.ones(10_000)).loops(50) is None
+
+    def test_no_factor_is_an_error(self):
+        nothing = np.full((len(y), 2), np.nan)
+        with pytest.raises(LinAlgError, match="not positive definite"):
+            BernoulliLikelihood(y * 1.0, ONES).posterior(nothing, np.ones(2), np.zeros(2))
 
 
 class TestClassifier:

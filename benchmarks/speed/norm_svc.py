@@ -24,7 +24,7 @@ from benchmarks import datasets
 from kernelet import NormSVC, RelevanceVectorClassifier
 from kernelet.kernels import Gaussian
 from kernelet.learners.relevance_likelihood import BernoulliLikelihood
-from kernelet.learners.relevance_state import FREE, State, at_rest
+from kernelet.learners.relevance_state import FREE, settled
 
 SETS = (
     *("thyroid", "colon", "lymphoma", "diabetis", "german_cv", "flare_solar", "titanic_cv"),
@@ -68,8 +68,7 @@ def evidence_of(X: np.ndarray, y: np.ndarray, vectors: np.ndarray, gamma: float)
     Phi = np.column_stack([np.ones(len(X)), Gaussian(gamma)(X, vectors)])
     likelihood = BernoulliLikelihood((y == y.max()).astype(float), np.ones(len(X)))
     index, alpha = np.arange(Phi.shape[1]), np.append(FREE, np.ones(len(vectors)))
-    posterior = likelihood.posterior(Phi, alpha, np.zeros(alpha.size))
-    return at_rest(Phi, State(likelihood, index, alpha, posterior)).evidence
+    return settled(Phi, likelihood, index, alpha, np.zeros(alpha.size)).evidence
 
 
 def on_set(name: str, repetitions: int) -> list[dict[str, object]]:

@@ -134,7 +134,8 @@ def _anchor(Z: FloatArray) -> FloatArray | None:
     if Z.shape[0] == 0:
         return None
     mean = Z.mean(axis=0, dtype=np.float64)
-    spread = float(np.square(Z - mean).sum(axis=1).mean())
+    # what cancels here is lost only where the mean is needed anyway
+    spread = float(np.einsum("ij,ij->", Z, Z, dtype=np.float64)) / Z.shape[0] - float(mean @ mean)
     if float(mean @ mean) <= _ANCHORED_ABOVE * spread:
         return None
     anchor: FloatArray = mean.astype(Z.dtype)

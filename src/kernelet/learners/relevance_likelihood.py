@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import ModuleType
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+from kernelet._accelerate import accelerated, interruption
 
 FloatArray = NDArray[np.float64]
 
@@ -26,6 +29,10 @@ _LEAST_CURVATURE = 1e-12
 _NOISE_TOL = 1e-4
 # Lifts of the diagonal that are tried, in shares of the trace.
 _LIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
+# Multiplications in a Hessian, beyond which BLAS beats compiled loops.
+_LARGE = 1_000_000
+_LIMITS = (float(_MAX_NEWTON), float(_MAX_HALVINGS), _MODE_TOL, _LEAST_CURVATURE)
+_NOT_DEFINITE = "the Hessian of the posterior is not positive definite"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +82,7 @@ def hessian_factor(Phi: FloatArray, curvature: FloatArray, alpha: FloatArray) ->
         factor, fault = dpotrf(H, lower=1, clean=1)
         if not fault:
             return factor
-    raise LinAlgError("the Hessian of the posterior is not positive definite")
+    raise LinAlgError(_NOT_DEFINITE)
 
 
 def solved(factor: FloatArray, right: FloatArray) -> FloatArray:
@@ -85,8 +92,45 @@ def solved(factor: FloatArray, right: FloatArray) -> FloatArray:
     return solution
 
 
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """The compiled twins of `BernoulliLikelihood.posterior` and `settled`."""
+
+    jitted: ModuleType
+    t: FloatArray
+    weights: FloatArray
+
+    def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
+        """Mode and curvature for the precisions alpha."""
+        return self.settled(Phi, alpha, start, (0.0, 0.0, 0.0), (0.0, 0.0))[2]
+
+    def settled(
+        self,
+        Phi: FloatArray,
+        alpha: FloatArray,
+        start: FloatArray,
+        sweeps: tuple[float, float, float],
+        bounds: tuple[float, float],
+    ) -> tuple[NDArray[np.intp], FloatArray, Posterior]:
+        """Which columns are left at rest, their precisions, and their posterior."""
+        columns = np.ascontiguousarray(Phi.T)
+        try:
+            inside, precisions, *posterior, has_factor = self.jitted.settled(
+                columns, self.t, self.weights, alpha, start, sweeps, bounds, _LIMITS, _LIFTS
+            )
+        except SystemError as error:
+            raise interruption(error) from None
+        if not has_factor:
+            raise LinAlgError(_NOT_DEFINITE)
+        return inside, precisions, Posterior(*posterior)
+
+
 class Likelihood(ABC):
     """p(t | f) of all rows, each counted as often as its weight says."""
+
+    def loops(self, n_columns: int) -> Loops | None:
+        """The same as compiled loops, where there are any and they are faster."""
+        return None
 
     @abstractmethod
     def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
@@ -105,7 +149,15 @@ class BernoulliLikelihood(Likelihood):
         self.t = t
         self.weights = weights
 
+    def loops(self, n_columns: int) -> Loops | None:
+        is_small = self.t.size * n_columns**2 < _LARGE
+        jitted = accelerated("relevance") if is_small else None
+        return None if jitted is None else Loops(jitted, self.t, self.weights)
+
     def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
+        loops = self.loops(alpha.size)
+        if loops is not None:
+            return loops.posterior(Phi, alpha, start)
         mode, found = self._newton(Phi, alpha, start)
         if not found and start.any():
             # far out all rows are told apart with certainty, and the curvature says nothing

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from kernelet.learners.relevance_likelihood import FloatArray, Likelihood
-from kernelet.learners.relevance_state import FREE, LEAST, MOST, State, at_rest
+from kernelet.learners.relevance_state import FREE, LEAST, MOST, State, settled
 
 # A column of which no more than this share lies outside the span of those inside is left out.
 _PARALLEL = 1e-7
@@ -26,6 +26,9 @@ _MAX_REFUSALS = 20
 _MAX_EXCHANGES = 16
 _FEW = 2
 _HOPE = 2.0
+_ALL = slice(None)
+
+Candidates = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +87,7 @@ def most_probable(
     """
     squares = Phi * Phi
     first, alpha = np.zeros(1, dtype=np.intp), np.full(1, FREE)
-    posterior = likelihood.posterior(Phi[:, first], alpha, np.zeros(1))
-    search = _Search(Phi, squares, at_rest(Phi, State(likelihood, first, alpha, posterior)))
+    search = _Search(Phi, squares, settled(Phi, likelihood, first, alpha, np.zeros(1)))
     search.tol, search.max_iter, search.on_step = tol, max_iter, on_step
     try:
         search.run()
@@ -113,6 +115,7 @@ class _Search:
         self.squares = squares
         self.state = state
         self.path: list[tuple[int, float]] = []
+        self.looked: tuple[State, Candidates] | None = None
         self.gain = np.inf
         self.converged = self.interrupted = self.is_stopped = False
 
@@ -129,7 +132,7 @@ class _Search:
         """Add the column that promises most, if it keeps its promise."""
         refused: set[int] = set()
         while len(refused) <= _MAX_REFUSALS:
-            grown, self.gain = self.grown(self.state, refused)
+            grown, self.gain = self.grown(refused)
             if grown is None:
                 return False
             if grown.is_better_than(self.state):
@@ -138,11 +141,10 @@ class _Search:
 
     def exchange(self) -> bool:
         """Replace a column by another, where that raises the evidence."""
-        S, Q, usable, cross = candidates(self.Phi, self.squares, self.state)
+        S, Q, usable, cross = self.candidates()
         for place, column, S_new, Q_new in exchanges(self.state, S, Q, usable, cross):
             kept = np.arange(self.state.index.size) != place
-            without = self.state.restricted(kept)
-            changed = at_rest(self.Phi, with_column(self.Phi, without, column, S_new, Q_new))
+            changed = with_column(self.Phi, self.state, column, S_new, Q_new, kept)
             if changed.evidence > self.state.evidence + self.tol:
                 return self.accept(changed)
         return False
@@ -155,23 +157,26 @@ class _Search:
         self.is_stopped = wants_end or len(self.path) >= self.max_iter
         return not self.is_stopped
 
-    def grown(self, state: State, refused: set[int]) -> tuple[State | None, float]:
+    def candidates(self) -> Candidates:
+        """Those of the state, looked at once."""
+        if self.looked is None or self.looked[0] is not self.state:
+            self.looked = self.state, candidates(self.Phi, self.squares, self.state)
+        return self.looked[1]
+
+    def grown(self, refused: set[int]) -> tuple[State | None, float]:
         """The state with the best column added that is not refused, and what that promised."""
-        S, Q, usable, _ = candidates(self.Phi, self.squares, state)
-        usable[list(refused)] = False
+        S, Q, usable, _ = self.candidates()
         gains = gains_of_adding(S, Q, usable)
+        gains[list(refused)] = 0.0
         best = int(gains.argmax())
         gain = float(gains[best])
         if gain <= self.tol:
             return None, gain
         refused.add(best)
-        column = with_column(self.Phi, state, best, float(S[best]), float(Q[best]))
-        return at_rest(self.Phi, column), gain
+        return with_column(self.Phi, self.state, best, float(S[best]), float(Q[best])), gain
 
 
-def candidates(
-    Phi: FloatArray, squares: FloatArray, state: State
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]:
+def candidates(Phi: FloatArray, squares: FloatArray, state: State) -> Candidates:
     """Sparsity S and quality Q of all columns, which of them may be added, and L^-1 Phi'B phi_m.
 
     S_m = phi_m'(B - B Phi Sigma Phi'B) phi_m, and Q_m = phi_m'B(t - Phi w) at the mode.
@@ -179,7 +184,7 @@ def candidates(
     posterior = state.posterior
     inside = Phi[:, state.index]
     cross = (posterior.curvature[:, None] * inside).T @ Phi
-    explained = solve_triangular(posterior.factor, cross, lower=True, check_finite=False)
+    explained, _ = dtrtrs(posterior.factor, cross, lower=1)
     whole = posterior.curvature @ squares
     S = whole - np.einsum("jm,jm->m", explained, explained)
     Q = posterior.residual @ Phi
@@ -210,9 +215,7 @@ def exchanges(
     all pairs take no more than the columns alone.
     """
     Sigma = state.posterior.covariance()
-    root = solve_triangular(
-        state.posterior.factor, explained, lower=True, trans="T", check_finite=False
-    )
+    root, _ = dtrtrs(state.posterior.factor, explained, lower=1, trans=1)
     found = []
     few = min(_FEW, S.size)
     for j in range(1, state.index.size):
@@ -228,10 +231,16 @@ def exchanges(
     return [pair[1:] for pair in found[:_MAX_EXCHANGES]]
 
 
-def with_column(Phi: FloatArray, state: State, column: int, S: float, Q: float) -> State:
-    """The state with one more column, at the precision that is best for it."""
-    alpha = min(max(S * S / (Q * Q - S), LEAST), MOST)
-    index, precisions = np.append(state.index, column), np.append(state.alpha, alpha)
-    start = np.append(state.posterior.weights, Q / (alpha + S))
-    posterior = state.likelihood.posterior(Phi[:, index], precisions, start)
-    return State(state.likelihood, index, precisions, posterior)
+def with_column(
+    Phi: FloatArray,
+    state: State,
+    column: int,
+    S: float,
+    Q: float,
+    kept: NDArray[np.bool_] | slice = _ALL,
+) -> State:
+    """The state with one more column, and those inside that are kept, at rest."""
+    best = min(max(S * S / (Q * Q - S), LEAST), MOST)
+    index, alpha = np.append(state.index[kept], column), np.append(state.alpha[kept], best)
+    start = np.append(state.posterior.weights[kept], Q / (best + S))
+    return settled(Phi, state.likelihood, index, alpha, start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,17 +34,30 @@ class State:
         """The log marginal likelihood, which is maximised."""
         return self.posterior.evidence
 
-    def restricted(self, kept: NDArray[np.bool_]) -> State:
-        """Without some columns; the posterior is only where the next one starts."""
-        posterior = replace(self.posterior, weights=self.posterior.weights[kept])
-        return State(self.likelihood, self.index[kept], self.alpha[kept], posterior)
-
     def is_better_than(self, other: State) -> bool:
         """By more than rounding error."""
         return self.evidence > other.evidence + _NOISE * abs(other.evidence)
 
 
-def at_rest(Phi: FloatArray, state: State) -> State:
+def settled(
+    Phi: FloatArray,
+    likelihood: Likelihood,
+    index: NDArray[np.intp],
+    alpha: FloatArray,
+    start: FloatArray,
+) -> State:
+    """Some columns at rest, from given precisions and weights near the mode."""
+    inside = Phi[:, index]
+    loops = likelihood.loops(index.size)
+    if loops is None:
+        posterior = likelihood.posterior(inside, alpha, start)
+        return _at_rest(Phi, State(likelihood, index, alpha, posterior))
+    sweeps = (float(_MAX_SWEEPS), _AT_REST, _NOISE)
+    kept, alpha, posterior = loops.settled(inside, alpha, start, sweeps, (LEAST, MOST))
+    return State(likelihood, index[kept], alpha, posterior)
+
+
+def _at_rest(Phi: FloatArray, state: State) -> State:
     """Re-estimate and delete columns inside until nothing moves; the evidence never falls."""
     for _ in range(_MAX_SWEEPS):
         alpha, weights = swept(state)

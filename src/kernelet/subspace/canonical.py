@@ -92,7 +92,10 @@ def canonical_rows(
     first = order[is_first]
     inverse = np.full(n, -1, dtype=np.intp)
     inverse[kept[order]] = position
-    return CanonicalRows(X[first], None if labels is None else labels[first], costs, inverse)
+    rows = X[first]
+    if not sparse.issparse(rows):
+        rows += rows.dtype.type(0.0)  # -0.0 + 0.0 is 0.0
+    return CanonicalRows(rows, None if labels is None else labels[first], costs, inverse)
 
 
 def _as_float_rows(X: Any) -> Any:
@@ -110,9 +113,11 @@ def _as_float_rows(X: Any) -> Any:
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
         if X.ndim != 2:
             raise ValueError(f"X must be two-dimensional, got shape {X.shape}.")
-        X = np.ascontiguousarray(X) + X.dtype.type(0.0)  # -0.0 + 0.0 is 0.0
-        values = X
-    if not np.isfinite(values).all():
+        X = values = np.ascontiguousarray(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()
+    # the sum is quicker, and finite unless it overflows
+    if not np.isfinite(total) and not np.isfinite(values).all():
         raise ValueError("X contains NaN or infinity; impute or drop these rows first.")
     return X
 
