@@ -30,7 +30,7 @@ _NOISE_TOL = 1e-4
 # Lifts of the diagonal that are tried, in shares of the trace.
 _LIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
 # Multiplications in a Hessian, beyond which BLAS beats compiled loops.
-_LARGE = 1_000_000
+_LARGE = 5_000_000
 _LIMITS = (float(_MAX_NEWTON), float(_MAX_HALVINGS), _MODE_TOL, _LEAST_CURVATURE)
 _NOT_DEFINITE = "the Hessian of the posterior is not positive definite"
 
