@@ -26,7 +26,7 @@ from core_vector_oracles import margin_machine
 from kernelet import CoreVectorSVC, MaxMarginDiscriminantAnalysis
 from kernelet.datasets import make_banana, make_twonorm
 from kernelet.kernels import Gaussian, Linear
-from kernelet.learners import margin_features
+from kernelet.learners import core_vector_fit, margin_features
 from kernelet.learners.progress import HAS_CALLBACKS
 from kernelet.rows import labelled, opening
 from kernelet.solvers.core_set import CoreSet
@@ -56,6 +56,26 @@ def mapped(tmp_path):
         return np.memmap(tmp_path / name, dtype=array.dtype, mode="r", shape=array.shape)
 
     return to_file
+
+
+@each_kind
+def test_many_rows_are_not_copied(kind, mapped, monkeypatch):
+    """An array of many rows takes the way of a file: blocks, and no sorted copy of it all."""
+    model = kind(random_state=0)
+    sorted_copy = outputs(clone(model).fit(MANY, LABELS), MANY)
+    monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", len(MANY))
+    monkeypatch.setattr(core_vector_fit, "training_set", None)
+    in_blocks = outputs(clone(model).fit(MANY, LABELS), MANY)
+    from_file = outputs(clone(model).fit(mapped(MANY), LABELS), MANY)
+    assert_array_equal(in_blocks, from_file)
+    assert np.corrcoef(in_blocks.ravel(), sorted_copy.ravel())[0, 1] > 0.98
+
+
+def test_the_exact_solver_takes_an_array_whatever_its_size(monkeypatch):
+    model = MaxMarginDiscriminantAnalysis(2, solver="exact", gamma=1.0)
+    few = clone(model).fit(X, y).transform(X)
+    monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+    assert_array_equal(clone(model).fit(X, y).transform(X), few)
 
 
 class TestClassifier:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernelet.learners.core_vector_rows import Source, source_elsewhere, source_in_memory
@@ -14,6 +15,10 @@ from kernelet.learners.progress import with_callbacks
 from kernelet.learners.training import training_set
 from kernelet.rows import is_distant
 from kernelet.rows.batches import BatchPieces
+
+# So many rows of an array are gone through a block at a time: sorting and merging them would take
+# several times their memory.
+_MANY_ROWS = 100_000
 
 
 class FitsFromAnywhere(ABC):
@@ -27,7 +32,8 @@ class FitsFromAnywhere(ABC):
 
     def _leaves(self, X: Any) -> bool:
         """Whether rows are left where they are."""
-        return is_distant(X)
+        is_array = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f"
+        return is_distant(X) or (is_array and X.shape[0] >= _MANY_ROWS)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

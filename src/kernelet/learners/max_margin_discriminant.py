@@ -41,7 +41,8 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
     equations (2) and (6). A feature is the signed distance :math:`(w'\varphi(x) + b) / \|w\|`.
 
     The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
-    in batches (`fit_batches`): nothing of the size of the data is then in memory here.
+    in batches (`fit_batches`): nothing of the size of the data is then in memory here. An array of
+    100 000 rows or more is gone through in blocks as well, and its equal rows are not merged.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
 
     def _leaves(self, X: Any) -> bool:
         # a file can be mapped into memory, which the exact solver needs
-        return super()._leaves(X) and not (self.solver == "exact" and isinstance(X, np.memmap))
+        return super()._leaves(X) and not (self.solver == "exact" and isinstance(X, np.ndarray))
 
     def _learn_from(self, source: Source) -> None:
         choice("solver", self.solver, SOLVERS)
