@@ -71,6 +71,18 @@ def test_many_rows_are_not_copied(kind, mapped, monkeypatch):
     assert np.corrcoef(in_blocks.ravel(), sorted_copy.ravel())[0, 1] > 0.98
 
 
+def test_single_precision_is_left_where_it_says_too_little(mapped):
+    """With such a C, the margins of a look in single precision are off by the loss itself."""
+    rows = MANY.astype(np.float32)
+    model = CoreVectorSVC(1e6, random_state=0).fit(mapped(rows), LABELS)
+    machine = model.machine_.astype(np.float64)
+    beta, bias = machine.coefficients[:, 0], machine.intercepts[0]
+    slack = 1.0 - (2.0 * LABELS - 1.0) * machine.decision_function(rows.astype(np.float64))
+    norms = beta @ machine.kernel(machine.vectors, machine.vectors) @ beta + bias**2
+    value = 0.5 * norms + 0.5e6 * np.sum(np.maximum(0.0, slack) ** 2)
+    assert_allclose(model.objective_, value, rtol=1e-8)
+
+
 def test_the_exact_solver_takes_an_array_whatever_its_size(monkeypatch):
     model = MaxMarginDiscriminantAnalysis(2, solver="exact", gamma=1.0)
     few = clone(model).fit(X, y).transform(X)
@@ -416,6 +428,24 @@ class TestBoth:
         assert np.isfinite(outputs(model, X)).all()
 
     @each_kind
+    def test_callbacks_are_told_rows_that_are_in_memory(self, kind, monkeypatch):
+        told = []
+
+        class Listening:
+            def setup(self, estimator, context): ...
+            def teardown(self, estimator, context): ...
+            def on_fit_task_begin(self, estimator, context): ...
+            def on_fit_task_end(self, estimator, context, *, X=None, y=None):
+                told.append((X, y))
+
+        if not HAS_CALLBACKS:
+            return
+        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+        kind().set_callbacks(Listening()).fit(X, y)
+        assert told
+        assert all(rows is X and labels is y for rows, labels in told)
+
+    @each_kind
     @pytest.mark.parametrize(
         ("parameters", "words"),
         [
@@ -451,6 +481,14 @@ class TestBoth:
             kind().fit(mapped(X), y, np.ones(3))
         with pytest.raises(ValueError, match="sample_weight that is negative"):
             kind().fit(mapped(X), y, -np.ones(120))
+        for rows in (X, mapped(X)):
+            with pytest.raises(ValueError, match="requires y"):
+                kind().fit(rows, None)
+        for hole in (None, np.nan):
+            labels = np.array(["no", "yes"], dtype=object)[y]
+            labels[5] = hole
+            with pytest.raises(ValueError, match="has labels of another kind than classes"):
+                kind().fit(mapped(X), labels)
 
     def test_parameters_of_the_features(self, mapped):
         with pytest.raises(ValueError, match="n_components must"):

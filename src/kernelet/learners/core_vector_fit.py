@@ -54,7 +54,8 @@ class FitsFromAnywhere(ABC):
         self : object
         """
         if self._leaves(X):
-            return self._fit_elsewhere(distant_set(self, X, y, sample_weight))
+            told = {} if is_distant(X) else {"X": X, "y": y}
+            return self._fit_elsewhere(distant_set(self, X, y, sample_weight), told)
         data, self.classes_ = training_set(self, X, y, sample_weight)
         self._learn_from(source_in_memory(type(self).__name__, data, self.classes_))
         return self
@@ -76,7 +77,7 @@ class FitsFromAnywhere(ABC):
         """
         return self._fit_elsewhere(set_of_pieces(self, BatchPieces(batches)))
 
-    def _fit_elsewhere(self, data: DistantSet) -> Self:
+    def _fit_elsewhere(self, data: DistantSet, told: dict[str, Any] | None = None) -> Self:
         self.classes_ = data.rows.classes
-        self._learn_from(source_elsewhere(type(self).__name__, data))
+        self._learn_from(source_elsewhere(type(self).__name__, data, told or {}))
         return self

@@ -61,7 +61,7 @@ def source_in_memory(who: str, data: TrainingSet, classes: NDArray[Any]) -> Sour
     )
 
 
-def source_elsewhere(who: str, data: DistantSet) -> Source:
+def source_elsewhere(who: str, data: DistantSet, told: dict[str, Any]) -> Source:
     """Rows that stay where they are; equal ones are not merged."""
     _require_positive_definite(data.kernel, who)
     rows = DistantRows(data.rows, data.sample)
@@ -72,6 +72,7 @@ def source_elsewhere(who: str, data: DistantSet) -> Source:
         data.least_weight,
         data.n_classes,
         data.rng,
+        told,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.saving import remember_training
@@ -63,6 +63,10 @@ def distant_set(
     The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where there
     are labels, ``class_weight``; where anything is random, ``random_state``.
     """
+    if y is None and get_tags(estimator).target_tags.required:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y, the labels of the rows; got None."
+        )
     return set_of_pieces(estimator, open_pieces(X, y, sample_weight), y is not None, n_sample)
 
 

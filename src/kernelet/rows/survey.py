@@ -203,6 +203,7 @@ def _problem(piece: Piece) -> str | None:
         return "has labels that are NaN or infinite"
     try:
         check_classification_targets(y)
-    except ValueError as error:
+    # labels of several types, such as text and None, cannot be sorted
+    except (TypeError, ValueError) as error:
         return f"has labels of another kind than classes ({error})"
     return None

@@ -19,6 +19,10 @@ from kernelet.solvers.solution import FloatArray
 POOL = 1000
 # Rows that all blocks together tell of, where there are many, unless that is less than one each.
 _TOLD = 4 * POOL
+# Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
+# and of the gap.
+_LOST_IN_SINGLE = 1e-6
+_MAY_BE_LOST = 0.01
 
 
 def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
@@ -35,9 +39,16 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
         excesses,
         limit=max(1, min(POOL, _TOLD // rows.n_blocks)),
         n_threads=None if rows.n_blocks == 1 else 1,
+        single=all(map(_single_will_do, balls, parts)),
     )
     seen = rows.total(function, "look")
     return [found.look() for found in seen.balls]
+
+
+def _single_will_do(ball: Ball, function: Expansion) -> bool:
+    """Whether rows of single precision may be looked at in that."""
+    lost = _LOST_IN_SINGLE * ball.lift * float(np.abs(function.coefficients).sum())
+    return lost <= _MAY_BE_LOST * min(1.0, ball.eps * ball.radius**2 / ball.squared_norm)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +119,8 @@ class Looking:
     limit : int
         Most rows of a block that it tells of.
     n_threads : int or None
+    single : bool
+        Whether rows of single precision are looked at in that.
     """
 
     machine: KernelMachine
@@ -115,6 +128,7 @@ class Looking:
     excesses: list[FloatArray | None]
     limit: int
     n_threads: int | None
+    single: bool
 
     @cached_property
     def _single(self) -> KernelMachine:
@@ -124,7 +138,8 @@ class Looking:
         if not block.codes.size:
             nothing = Seen(-np.inf, 0.0, 0, None, np.empty(0))
             return SeenByAll([nothing] * len(self.outlines))
-        machine = self._single if block.X.dtype == np.float32 else self.machine
+        is_single = self.single and block.X.dtype == np.float32
+        machine = self._single if is_single else self.machine
         values = machine.decision_function(block.X, self.n_threads)
         columns = values.reshape(-1, len(self.outlines)).astype(np.float64).T
         seen = [
