@@ -19,9 +19,9 @@ from sklearn.svm import SVR
 
 from kernelet import load
 from kernelet.kernels import Gaussian
-from kernelet.learners import NormKernelRidge, NormSVR
+from kernelet.learners import NormKernelRidge, NormSVR, norm_regression_losses
 from kernelet.learners.norm_penalty import PowerPenalty
-from kernelet.learners.norm_regression_losses import SquaredLoss
+from kernelet.learners.norm_regression_losses import EpsilonLoss, SquaredLoss
 from kernelet.learners.reweighting import reweight
 
 RNG = np.random.default_rng(0)
@@ -121,6 +121,36 @@ class TestAgainstOthers:
         assert_allclose(m.objective_, lasso_by_clarabel(np.full(70, 10.0), C_norm, None), rtol=1e-3)
         m = quiet(MAKERS["svr"](1, C_norm=C_norm, max_iter=300), X, y)
         assert_allclose(m.objective_, lasso_by_clarabel(np.full(70, 10.0), C_norm, 0.05), rtol=1e-3)
+
+    @pytest.mark.parametrize("C", [1e4, 1e7])
+    def test_deviations_may_cost_much(self, C):
+        """LIBSVM alone is nowhere near after 1000 steps a row."""
+        m = quiet(MAKERS["svr"](1, C=C, C_norm=0.5, epsilon=0.3), X, y)
+        assert_allclose(m.objective_, lasso_by_clarabel(np.full(70, C), 0.5, 0.3), rtol=1e-3)
+        assert m.gap_ < 1e-5
+
+    @pytest.mark.parametrize("many", [1, 10**9], ids=["libsvm", "newton"])
+    def test_targets_far_from_zero(self, many, monkeypatch):
+        monkeypatch.setattr(norm_regression_losses, "_MANY", many)
+        near, far = (quiet(MAKERS["svr"](1), X, y + shift) for shift in (0.0, 1e9))
+        assert_allclose(far.predict(X) - 1e9, near.predict(X), atol=1e-3)
+        assert abs(far.gap_) < 1e-4
+
+    def test_what_libsvm_cannot_finish_is_solved_otherwise(self, monkeypatch):
+        rows = np.linspace(-6.0, 6.0, 160)[:, None]
+        gram, targets = GAUSSIAN(rows, rows), np.sin(rows[:, 0])
+        asked = []
+
+        def counted(*arguments, ask=EpsilonLoss._by_libsvm):
+            asked.append(1)
+            return ask(*arguments)
+
+        monkeypatch.setattr(EpsilonLoss, "_by_libsvm", counted)
+        loss = EpsilonLoss(targets, np.full(160, 1e6), 0.01, 1.0)
+        run = reweight(gram, gram, loss, PowerPenalty(1.5, 1e-3))
+        assert len(run.path) > 2
+        assert len(asked) == 1
+        assert run.end.gap < 1e-5
 
     @pytest.mark.parametrize("p", [0, 0.5])
     def test_the_end_is_stationary(self, p):

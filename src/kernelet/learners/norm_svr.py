@@ -24,7 +24,7 @@ class NormSVR(KernelRegressor):
         + \sum_i C_i \max\bigl(0, |y_i - f(x_i)| - \epsilon\bigr),
         \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
-    the framework of `NormSVC` around another loss. Each step is solved by LIBSVM.
+    the framework of `NormSVC` around another loss.
 
     Parameters
     ----------
