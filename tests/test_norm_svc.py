@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from sklearn.svm import SVC
 from kernelet import load
 from kernelet.datasets import make_banana, make_ripley
 from kernelet.kernels import Gaussian, Sigmoid
-from kernelet.learners import NormSVC, norm_hinge
+from kernelet.learners import NormSVC, norm_hinge, norm_machine
 from kernelet.learners.norm_hinge import HingeLoss
 from kernelet.learners.norm_penalty import MaxPenalty, PowerPenalty, norm_penalty
 from kernelet.learners.norm_space import CholeskySpace, SpectralSpace, kernel_space, ridge_space
@@ -399,6 +401,45 @@ class TestEstimator:
         # three steps of the first class, and one of each that is left
         assert len(calls) == 6
         assert m.score(IRIS, SPECIES) > 0.8
+
+    @pytest.mark.parametrize(
+        ("C_norm", "last", "words"),
+        [(1e-3, 5, "interrupted"), (1.0, 40, "search for C_norm was cut short at . of n_vectors")],
+    )
+    def test_interrupt_ends_the_search_for_a_budget(self, C_norm, last, words, monkeypatch):
+        calls = []
+
+        def impatient(self, rows, start, solve=HingeLoss.__call__):
+            calls.append(1)
+            if len(calls) == last:
+                raise KeyboardInterrupt
+            return solve(self, rows, start)
+
+        monkeypatch.setattr(HingeLoss, "__call__", impatient)
+        with pytest.warns(ConvergenceWarning, match=words):
+            m = model(C_norm=C_norm, n_vectors=12).fit(X, y)
+        assert len(calls) == last
+        assert m.score(X, y) > 0.8
+
+    def test_a_callback_ends_the_search_for_a_budget(self, monkeypatch):
+        steps = []
+
+        @contextmanager
+        def reporting(*_, **__):
+            yield lambda *step: steps.append(step) or len(steps) >= 3
+
+        monkeypatch.setattr(norm_machine, "reporting", reporting)
+        with pytest.warns(ConvergenceWarning, match="a callback wanted the end"):
+            model(n_vectors=2).fit(X, y)
+        assert len(steps) == 3
+
+    def test_a_problem_that_was_not_solved_is_told(self, monkeypatch):
+        def rough(self, rows, start, solve=HingeLoss.__call__):
+            return replace(solve(self, rows, start), gap=0.1)
+
+        monkeypatch.setattr(HingeLoss, "__call__", rough)
+        with pytest.warns(ConvergenceWarning, match=r"gap of 1\.0e-01 only; scale the data"):
+            model().fit(X, y)
 
 
 def test_penalties_by_their_names():

@@ -345,6 +345,14 @@ class TestClassifier:
             assert m.score(factor * rows, labels) == 1.0
         assert m.n_vectors_ <= 3
 
+    @pytest.mark.filterwarnings("error")
+    @pytest.mark.parametrize("factor", [1e-110, 1e110])
+    def test_kernel_values_whose_squares_are_no_numbers(self, factor):
+        """1e-220 and 1e220; a linear kernel in other units is the same problem."""
+        m = model(kernel="linear").fit(X, y)
+        other = model(kernel="linear").fit(factor * X, y)
+        assert_allclose(other.decision_function(factor * X), m.decision_function(X), rtol=1e-6)
+
     def test_duplicates_and_constant_features(self):
         wide = np.column_stack([X, np.ones(120)])
         m = model().fit(X, y)

@@ -23,6 +23,11 @@ class HasMachine(Protocol):
         """The machine that counts."""
         ...
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether somebody wanted the end before it was reached."""
+        ...
+
 
 Fitted = TypeVar("Fitted", bound=HasMachine)
 
@@ -45,7 +50,8 @@ def largest_within(fit: Callable[[float], Fitted], budget: int, start: float) ->
     Returns
     -------
     object
-        What ``fit`` returned for the weight that was chosen.
+        What ``fit`` returned for the weight that was chosen. A fit that was cut short ends the
+        search, with the best before it or, where there is none, with itself.
     """
     best: Fitted | None = None
     too_small: float | None = None
@@ -53,6 +59,8 @@ def largest_within(fit: Callable[[float], Fitted], budget: int, start: float) ->
     weight = start
     for _ in range(MAX_TRIES):
         fitted = fit(weight)
+        if fitted.is_cut:
+            return fitted if best is None else best
         n_vectors = fitted.machine.n_vectors
         if n_vectors <= budget:
             small_enough = weight if small_enough is None else min(weight, small_enough)

@@ -24,6 +24,8 @@ from kernelet.machine import KernelMachine
 
 # Values of a function below this share of the targets' size are taken for zero.
 _NOTHING = 1e-8
+# A duality gap that people should know of.
+_ROUGH = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,11 @@ class NormMachine:
     runs: list[Reweighted]
     C_norm: float
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether Ctrl-C or a callback ended it."""
+        return any(run.interrupted or run.stopped for run in self.runs)
+
 
 def learn_norm(
     estimator: Any,
@@ -104,10 +111,12 @@ def learn_norm(
     candidates = Candidates.of(X, kernel)
     floor = _NOTHING * size / max(float(np.abs(candidates.gram).max()), np.finfo(float).tiny)
     begin = time.perf_counter()
+    is_cut = False
     n_fits = 1 if estimator.n_vectors is None else MAX_TRIES
     with reporting(estimator, 0, n_fits * max_iter * len(losses), X=X, y=y) as report:
 
         def fit(C: float) -> NormMachine:
+            nonlocal is_cut
             runs: list[Reweighted] = []
 
             def on_step(step: Step) -> bool:
@@ -142,13 +151,22 @@ def learn_norm(
                         on_step=on_step,
                     )
                 )
-            return NormMachine(candidates.machine([run.end for run in runs]), runs, C)
+            learned = NormMachine(candidates.machine([run.end for run in runs]), runs, C)
+            is_cut = learned.is_cut
+            return learned
 
         if estimator.n_vectors is None:
             learned = fit(C_norm)
         else:
             learned = largest_within(fit, estimator.n_vectors, C_norm)
     _store(estimator, learned)
+    if is_cut and not learned.is_cut:
+        warnings.warn(
+            f"{type(estimator).__name__} stopped early: the search for C_norm was cut short at "
+            f"{learned.machine.n_vectors} of n_vectors={estimator.n_vectors}; the model is usable.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     return learned.machine
 
 
@@ -162,14 +180,20 @@ def _store(estimator: Any, learned: NormMachine) -> None:
     who = type(estimator).__name__
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
-        at_limit = max(run.end.n_iter for run in open_runs) >= estimator.max_iter
-        why = "max_iter was reached" if at_limit else "a callback wanted the end"
+        why = "a callback wanted the end" if learned.is_cut else "max_iter was reached"
         why = "interrupted" if any(run.interrupted for run in runs) else why
         change = max(run.end.change for run in open_runs)
         warnings.warn(
             f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "
             f"largest (tol={estimator.tol:g}, {learned.machine.n_vectors} vectors). Raise "
             "max_iter or tol; the model is usable.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    if not estimator.gap_ <= _ROUGH:
+        warnings.warn(
+            f"{who} solved its last problem to a relative duality gap of {estimator.gap_:.1e} "
+            "only; scale the data, or lower C.",
             ConvergenceWarning,
             stacklevel=5,
         )

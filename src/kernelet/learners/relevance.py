@@ -50,7 +50,9 @@ class Basis:
                 f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
                 "gamma or degree."
             )
-        scale = np.sqrt((weights / weights.sum()) @ np.square(values))
+        # squares of values beyond 1e154, or below its inverse, are no numbers
+        size = float(np.abs(values).max()) or 1.0
+        scale = size * np.sqrt((weights / weights.sum()) @ np.square(values / size))
         columns = np.empty((values.shape[0], values.shape[1] + 1), order="F")
         columns[:, 0] = 1.0
         np.divide(values, scale, out=columns[:, 1:], where=scale > 0.0)

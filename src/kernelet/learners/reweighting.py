@@ -58,13 +58,15 @@ class Reweighted:
     end : Step
     path : ndarray of shape (n_iter, 2)
         Vectors left and the objective after each step.
-    converged, interrupted : bool
+    converged, interrupted, stopped : bool
+        At rest, by Ctrl-C, or by a callback; max_iter was reached if none of them.
     """
 
     end: Step
     path: FloatArray
     converged: bool
     interrupted: bool = False
+    stopped: bool = False
 
 
 def reweight(
@@ -120,7 +122,7 @@ def reweight(
     anchor = alpha
     path: list[tuple[int, float]] = []
     best: Step | None = None
-    converged = interrupted = False
+    converged = interrupted = stopped = False
     for n_iter in range(1, max_iter + 1):
         is_whole = index.size == m
         K = values if is_whole else values[:, index]
@@ -152,7 +154,8 @@ def reweight(
         converged = not index.size or (
             bool(kept.all()) and penalty.is_met(alpha, change, objective, epsilon)
         )
-        if (on_step is not None and on_step(step)) or converged:
+        stopped = on_step is not None and bool(on_step(step)) and not converged
+        if stopped or converged:
             break
         anchor = np.abs(alpha)
         if penalty.stride and n_iter > 1 and not rose:
@@ -160,4 +163,4 @@ def reweight(
             anchor = anchor * ratio**penalty.stride
     assert best is not None
     end = replace(best, n_iter=len(path))
-    return Reweighted(end, np.array(path, dtype=np.float64), converged, interrupted)
+    return Reweighted(end, np.array(path, dtype=np.float64), converged, interrupted, stopped)
