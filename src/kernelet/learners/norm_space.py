@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelet.learners.norm_penalty import FloatArray
 from kernelet.subspace.whitening import relative_rank_tolerance
@@ -57,7 +58,10 @@ class DiagonalSpace:
 
 @dataclass(frozen=True, eq=False)
 class CholeskySpace:
-    """T = D L^-T with L L' = D R D + diag(e), the pruned matrix of step 3."""
+    """T = D L^-T with L L' = D R D + diag(e), the pruned matrix of step 3.
+
+    LAPACK is called without SciPy's checks, which take longer than a small matrix.
+    """
 
     d: FloatArray
     L: FloatArray
@@ -67,16 +71,14 @@ class CholeskySpace:
         return self.d.size
 
     def features(self, K: FloatArray) -> FloatArray:
-        features: FloatArray = solve_triangular(
-            self.L, (K * self.d).T, lower=True, overwrite_b=True, check_finite=False
-        ).T
+        solved, _ = dtrtrs(self.L, (K * self.d).T, lower=1, overwrite_b=1)
+        features: FloatArray = solved.T
         return features
 
     def coefficients(self, weights: FloatArray) -> FloatArray:
-        solved: FloatArray = solve_triangular(
-            self.L, weights, lower=True, trans="T", check_finite=False
-        )
-        return self.d * solved
+        solved, _ = dtrtrs(self.L, weights, lower=1, trans=1)
+        coefficients: FloatArray = self.d * solved
+        return coefficients
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
         weights: FloatArray = self.L.T @ (coefficients / self.d)
@@ -120,15 +122,15 @@ def kernel_space(R: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
     """The space for R + Lambda, e = d^2 Lambda, whatever the rank of R."""
     S = R * d
     S *= d[:, None]
-    S[np.diag_indices_from(S)] += e
+    diagonal = S.ravel()[:: d.size + 1]
+    diagonal += e
     # The factor of a matrix that is singular to working precision is noise in its last rows.
-    floor = relative_rank_tolerance(d.size) * float(np.trace(S))
+    floor = relative_rank_tolerance(d.size) * float(diagonal.sum())
     if float(e.min(initial=np.inf)) > floor:
-        try:
-            return CholeskySpace(d, cholesky(S, lower=True, check_finite=False))
-        except LinAlgError:
-            # a kernel that is not positive definite: its negative directions are left out
-            return SpectralSpace.of(S, d)
+        L, fault = dpotrf(S, lower=1, clean=1)
+        if not fault:
+            return CholeskySpace(d, L)
+    # also for a kernel that is not positive definite: its negative directions are left out
     return SpectralSpace.of(S, d)
 
 
