@@ -12,7 +12,12 @@ from kernelet._accelerate import accelerated, interruption
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.hinge_ridge_rounds import solve_on_working_sets
 from kernelet.solvers.interior_point import interior_point
-from kernelet.solvers.problem import checked_costs, checked_labels, checked_tolerance
+from kernelet.solvers.problem import (
+    checked_columns,
+    checked_costs,
+    checked_labels,
+    checked_tolerance,
+)
 from kernelet.solvers.regularizers import Ridge
 from kernelet.solvers.rows import Rows, as_rows
 from kernelet.solvers.solution import FloatArray, Solution
@@ -123,25 +128,8 @@ def hinge_ridge_many(
     """
     rows = as_rows(Phi)
     n, _ = rows.shape
-    columns = np.asarray(Y)
-    if columns.ndim != 2:
-        raise ValueError(f"Y must have a column for each problem, got shape {columns.shape}.")
-    k = columns.shape[1]
-    costs = np.asarray(C, dtype=np.float64)
-    if costs.ndim == 2 and costs.shape != (n, k):
-        raise ValueError(f"C must have shape ({n}, {k}) as Y has, got {costs.shape}.")
-    shared = None if costs.ndim == 2 else checked_costs(costs, n)
-    if warm_start is not None and len(warm_start) != k:
-        raise ValueError(f"warm_start must hold one Solution for each of the {k} columns of Y.")
-    return _solve_all(
-        rows,
-        [checked_labels(columns[:, j], n) for j in range(k)],
-        [checked_costs(costs[:, j], n) if shared is None else shared for j in range(k)],
-        tol,
-        max_iter,
-        warm_start,
-        n_jobs,
-    )
+    labels, costs = checked_columns(Y, C, n, warm_start)
+    return _solve_all(rows, labels, costs, tol, max_iter, warm_start, n_jobs)
 
 
 def _solve_all(

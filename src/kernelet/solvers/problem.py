@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.solvers.solution import FloatArray, Solution
 
 
 def checked_labels(y: ArrayLike, n: int) -> FloatArray:
@@ -28,6 +30,25 @@ def checked_costs(C: ArrayLike, n: int) -> FloatArray:
     if not (costs > 0).any():
         raise ValueError("C must be positive for at least one row.")
     return np.array(np.broadcast_to(costs, (n,)))
+
+
+def checked_columns(
+    Y: ArrayLike, C: ArrayLike, n: int, warm_start: Sequence[Solution] | None
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Labels and costs of one problem for each column of Y; costs that all share are one array."""
+    columns = np.asarray(Y)
+    if columns.ndim != 2:
+        raise ValueError(f"Y must have a column for each problem, got shape {columns.shape}.")
+    k = columns.shape[1]
+    costs = np.asarray(C, dtype=np.float64)
+    if costs.ndim == 2 and costs.shape != (n, k):
+        raise ValueError(f"C must have shape ({n}, {k}) as Y has, got {costs.shape}.")
+    if warm_start is not None and len(warm_start) != k:
+        raise ValueError(f"warm_start must hold one Solution for each of the {k} columns of Y.")
+    labels = [checked_labels(columns[:, j], n) for j in range(k)]
+    if costs.ndim == 2:
+        return labels, [checked_costs(costs[:, j], n) for j in range(k)]
+    return labels, [checked_costs(costs, n)] * k
 
 
 def checked_tolerance(tol: float, max_iter: int) -> None:

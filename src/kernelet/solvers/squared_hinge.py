@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet.solvers.problem import checked_costs, checked_labels, checked_tolerance
+from kernelet.solvers.problem import (
+    checked_columns,
+    checked_costs,
+    checked_labels,
+    checked_tolerance,
+)
 from kernelet.solvers.rows import Rows, as_rows
 from kernelet.solvers.solution import Solution
 from kernelet.solvers.squared_hinge_rounds import solve_in_rounds
@@ -126,19 +130,11 @@ def squared_hinge_ridge_many(
     rows = as_rows(Phi)
     n, _ = rows.shape
     checked_tolerance(tol, max_iter)
-    columns = np.asarray(Y)
-    if columns.ndim != 2:
-        raise ValueError(f"Y must have a column for each problem, got shape {columns.shape}.")
-    k = columns.shape[1]
-    costs = np.asarray(C, dtype=np.float64)
-    if costs.ndim == 2 and costs.shape != (n, k):
-        raise ValueError(f"C must have shape ({n}, {k}) as Y has, got {costs.shape}.")
-    if warm_start is not None and len(warm_start) != k:
-        raise ValueError(f"warm_start must hold one Solution for each of the {k} columns of Y.")
+    labels, costs = checked_columns(Y, C, n, warm_start)
     return solve_in_rounds(
         rows,
-        [checked_labels(columns[:, j], n) for j in range(k)],
-        [checked_costs(costs[:, j] if costs.ndim == 2 else costs, n) for j in range(k)],
+        labels,
+        costs,
         tol=tol,
         max_iter=max_iter,
         warm_start=warm_start,
