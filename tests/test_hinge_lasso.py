@@ -392,6 +392,17 @@ def test_columns_a_million_times_as_large(norm, C):
     check(solution, Phi, y, C, 1.0, norm)
 
 
+@pytest.mark.parametrize("norm", [1, "inf"])
+@pytest.mark.parametrize("tiny", [1e-30, 1e-140, 1e-156, 1e-161, 1e-200, 1e-310])
+def test_columns_of_next_to_nothing(norm, tiny):
+    """As those of a narrow kernel at rows of cost 0: whatever their weights, nobody notices."""
+    Phi, y = np.eye(6), np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    slight = tiny * np.column_stack([Phi[:, 2], 0.7 * Phi[:, 3], np.ones(6)])
+    solution = hinge_lasso(np.hstack([Phi, slight]), y, 10.0, norm=norm)
+    assert solution.status is Status.OPTIMAL
+    assert_allclose(solution.primal_value, 6.0 if norm == 1 else 1.0)
+
+
 def test_fewer_rows_than_columns():
     Phi, y = problem(n=8, m=30)
     for C in (0.01, 1.0, 1e9):

@@ -57,6 +57,21 @@ def check_vertex(lp, vertex):
     assert np.linalg.matrix_rank(system) == np.count_nonzero(between)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_multiplier_of_next_to_nothing():
+    """The most x with x <= 4 and 0 x >= -1: the second row is far from tight."""
+    lp = LinearProgram(
+        np.array([-1.0]),
+        np.array([[1.0], [0.0]]),
+        np.array([0.0, -1.0]),
+        np.array([4.0, 1.0]),
+        np.array([9.0]),
+    )
+    vertex = nearest_vertex(lp, np.array([3.9]), np.array([-0.9, -1e-310]), pivots=False)
+    assert_allclose(vertex.x, 4.0)
+    assert_allclose(vertex.multipliers, [-1.0, 0.0])
+
+
 @pytest.mark.parametrize("is_degenerate", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_nearest_vertex(seed, is_degenerate):

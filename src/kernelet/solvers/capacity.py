@@ -17,6 +17,8 @@ from kernelet.solvers.solution import FloatArray
 _INSIDE = 1e-6
 # Beyond the boundary by less than this is rounding.
 _ROUNDING = 1e-9
+# Columns of less than this share of the largest say nothing under a norm that all weights share.
+_NOTHING = 1e-30
 
 
 class Capacity(Protocol):
@@ -160,7 +162,8 @@ class LargestNorm:
         return w
 
     def units(self, size: FloatArray) -> FloatArray:
-        return size
+        least = _NOTHING * float(np.max(size, initial=0.0))
+        return np.where(size > 0.0, np.maximum(size, least), 0.0)
 
     def scaled(self, columns: BoolArray, d: FloatArray) -> LargestNorm:
         return LargestNorm(self.c, self.d[columns] * d)
