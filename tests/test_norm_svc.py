@@ -105,6 +105,19 @@ class TestAgainstOthers:
         assert quiet(model(np.inf, C_norm=C_norm), X, y).machine_.n_vectors == 80
 
     @both
+    @pytest.mark.parametrize("gamma", [0.02, 0.5])
+    @pytest.mark.parametrize("C", [1e-2, 1e3])
+    @pytest.mark.parametrize("share", [1e-5, 1e-3, 0.1])
+    def test_infinity_does_not_end_before_the_optimum(self, share, C, gamma, regularizer):
+        """A first step may leave all coefficients alike, or the weight small, and be far off."""
+        kernel, C_norm = Gaussian(gamma)(X, X), share * C * 80
+        R = kernel if regularizer == "kernel" else np.eye(80)
+        value, _, _ = norm_svm_by_clarabel(kernel, R, SIGNS, C * COSTS, C_norm, "inf")
+        options = {"C": C, "C_norm": C_norm, "gamma": gamma, "regularizer": regularizer}
+        m = model("inf", max_iter=300, **options).fit(X, y)
+        assert value * (1 - 1e-6) <= m.objective_ <= value * 1.002
+
+    @both
     @pytest.mark.parametrize("p", [0, 0.5, 1])
     def test_the_end_is_stationary(self, p, regularizer):
         """R a + C_norm |a|^(p-1) sign a = K'(y beta) over the vectors that are left."""

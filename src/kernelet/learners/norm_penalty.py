@@ -84,8 +84,13 @@ class MaxPenalty(NormPenalty):
         \qquad \mu_j \ge 0, \; \sum_j \mu_j = 1,
 
     whose inner maximum is the paper's choice. Here the weights go only part of the way there at
-    each step, :math:`\mu_j \leftarrow \mu_j |a_j| / \sum_k \mu_k |a_k|`, and the distance between
-    the two sides of the saddle says how far from the end that is.
+    each step, :math:`\mu_j \leftarrow \mu_j |a_j| / \sum_k \mu_k |a_k|`.
+
+    A step's problem has its minimum where the slope of all else, r, is the opposite of
+    :math:`g_j = C_{norm} \mu_j a_j / s`. So r, being convex, lies above
+    :math:`r(a) - g'(\cdot - a)`, which with the penalty added is nowhere below
+    :math:`r(a) + g'a` as long as :math:`\sum_j |g_j| \le C_{norm}`, and no less than a share of
+    it beyond: that bound says how far from the end a step is.
     """
 
     is_sparse = False
@@ -93,6 +98,8 @@ class MaxPenalty(NormPenalty):
     def __init__(self, C_norm: float) -> None:
         self.C_norm = C_norm
         self._mu: FloatArray | None = None
+        self._s = 1.0
+        self._above, self._below = np.inf, -np.inf
 
     def value(self, alpha: FloatArray) -> float:
         return self.C_norm * float(np.abs(alpha).max(initial=0.0))
@@ -106,14 +113,17 @@ class MaxPenalty(NormPenalty):
             # no weight becomes zero, or its coefficient could never be the largest again
             moved = np.maximum(moved / moved.sum(), _LEAST_WEIGHT / size.size)
             self._mu = moved / moved.sum()
-        s = max(float(np.sqrt(self._mu @ (size * size))), np.finfo(np.float64).tiny)
-        return np.ones(size.size), self.C_norm * self._mu / s
+        self._s = max(float(np.sqrt(self._mu @ (size * size))), np.finfo(np.float64).tiny)
+        return np.ones(size.size), self.C_norm * self._mu / self._s
 
     def is_met(self, alpha: FloatArray, change: float, objective: float, epsilon: float) -> bool:
         assert self._mu is not None
-        below = self.C_norm * float(np.sqrt(self._mu @ (alpha * alpha)))
+        weight = self._mu * np.abs(alpha) / self._s
+        pulled = objective - self.value(alpha) + self.C_norm * float(weight @ np.abs(alpha))
+        self._above = min(self._above, objective)
+        self._below = max(self._below, pulled / max(1.0, float(weight.sum())))
         # both sides of a saddle come near each other more slowly than coefficients to rest
-        return self.value(alpha) - below <= 10.0 * epsilon * objective
+        return self._above - self._below <= 10.0 * epsilon * abs(objective)
 
 
 def norm_penalty(p: Any, C_norm: float) -> NormPenalty:
