@@ -15,12 +15,15 @@ from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, require, require_outputs
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
+from kernelet.learners.vectors import HasVectors
 from kernelet.machine import KernelMachine
 from kernelet.rows import is_distant
 
 
 @lazy_methods
-class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
+class KernelClassifier(
+    HasVectors, SavableMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
+):
     """A classifier that ends in a `KernelMachine`; subclasses only learn it.
 
     Every subclass has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``,
@@ -73,17 +76,6 @@ class KernelClassifier(SavableMixin, CallbackSupportMixin, ClassifierMixin, Base
             f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
             "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they are."
         )
-
-    @property
-    def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors, n_features)."""
-        vectors: FloatArray = self.machine_.vectors
-        return vectors
-
-    @property
-    def n_vectors_(self) -> int:
-        """How many expansion vectors the machine has."""
-        return self.machine_.n_vectors
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of the rows: one column per class, or for two classes the second's score.

@@ -20,12 +20,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.options import choice
 from kernelet.learners.saving import SavableMixin, require, require_outputs, saved
+from kernelet.learners.vectors import HasVectors
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
 
 
-class Compressed(SavableMixin, BaseEstimator):
+class Compressed(HasVectors, SavableMixin, BaseEstimator):
     """A fitted model with fewer vectors; made by `kernelet.compress`, not by ``fit``.
 
     Copies in pipelines and searches are the model itself, and ``fit`` leaves it alone.
@@ -64,17 +65,6 @@ class Compressed(SavableMixin, BaseEstimator):
         for name, value in attributes.items():
             setattr(model, name, value)
         return model
-
-    @property
-    def vectors_(self) -> FloatArray:
-        """The expansion vectors."""
-        vectors: FloatArray = self.machine_.vectors
-        return vectors
-
-    @property
-    def n_vectors_(self) -> int:
-        """How many expansion vectors the machine has."""
-        return self.machine_.n_vectors
 
     def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
         """Leave the model as it is: like scikit-learn's FrozenEstimator it is fitted already."""

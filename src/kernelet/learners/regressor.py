@@ -17,6 +17,7 @@ from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, remember_training, require_outputs
 from kernelet.learners.training import FloatArray
+from kernelet.learners.vectors import HasVectors
 from kernelet.learners.weights import gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
@@ -96,7 +97,9 @@ def regression_set(
 
 
 @lazy_methods
-class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator, ABC):
+class KernelRegressor(
+    HasVectors, SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator, ABC
+):
     """A regressor that ends in a `KernelMachine`; subclasses only learn it.
 
     Every subclass has the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
@@ -130,17 +133,6 @@ class KernelRegressor(SavableMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         data = regression_set(self, X, y, sample_weight, self._multi_output)
         self.machine_ = self._learn(data)
         return self
-
-    @property
-    def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors, n_features)."""
-        vectors: FloatArray = self.machine_.vectors
-        return vectors
-
-    @property
-    def n_vectors_(self) -> int:
-        """How many expansion vectors the machine has."""
-        return self.machine_.n_vectors
 
     def predict(self, X: Any) -> FloatArray:
         """Predicted targets of the rows.

@@ -12,13 +12,13 @@ from kernelet.kernels import Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.features import KernelFeatures
 from kernelet.learners.ground import TableGround
-from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count
 from kernelet.learners.pre_images import learn_pre_images
 from kernelet.learners.principal_problem import PrincipalProblem
 from kernelet.learners.progress import with_callbacks
 from kernelet.learners.saving import saved
 from kernelet.learners.unlabelled import unlabelled_set
+from kernelet.learners.vectors import HasVectors
 from kernelet.learners.way_back import WAY_BACK, WayBack
 from kernelet.machine import KernelMachine
 
@@ -28,6 +28,7 @@ _NO_VARIANCE = 1e-12
 
 @saved(explained_variance_=np.ndarray, **WAY_BACK, **FITTED)
 class SparseKernelPCA(
+    HasVectors,
     WayBack,
     DirectEstimator,
     KernelFeatures,
@@ -205,17 +206,6 @@ class SparseKernelPCA(
             )
         self._keep_way_back(back)
         return self
-
-    @property
-    def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors, n_features)."""
-        vectors: FloatArray = self.machine_.vectors
-        return vectors
-
-    @property
-    def n_vectors_(self) -> int:
-        """How many expansion vectors the machine has."""
-        return self.machine_.n_vectors
 
     def _check_loaded(self) -> None:
         self._recall_vectors()

@@ -23,13 +23,14 @@ from kernelet.learners.options import positive
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, require_outputs, saved
 from kernelet.learners.unlabelled import unlabelled_set
+from kernelet.learners.vectors import HasVectors
 from kernelet.machine import KernelMachine
 
 
 @lazy_methods
 @saved(kernel_gain_=float, **FITTED)
 class SparseOneClassSVM(
-    DirectEstimator, SavableMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator
+    HasVectors, DirectEstimator, SavableMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator
 ):
     r"""A one-class SVM whose number of vectors is fixed in advance.
 
@@ -188,17 +189,6 @@ class SparseOneClassSVM(
         )
         self.machine_ = self._store(searches, data.kernel)
         return self
-
-    @property
-    def vectors_(self) -> FloatArray:
-        """The expansion vectors, of shape (n_vectors, n_features)."""
-        vectors: FloatArray = self.machine_.vectors
-        return vectors
-
-    @property
-    def n_vectors_(self) -> int:
-        """How many expansion vectors the machine has."""
-        return self.machine_.n_vectors
 
     @property
     def offset_(self) -> FloatArray:
