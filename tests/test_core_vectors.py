@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -236,6 +236,42 @@ class TestFeatures:
             model.set_params(n_components=3).fit(X, y)
         with pytest.raises(ValueError, match="n_components=7 asks for 3 orthogonal"):
             model.set_params(n_components=7).fit(IRIS[:, :2], NAMES)
+
+    @pytest.mark.parametrize("kernel", ["linear", "poly"])
+    def test_a_ball_that_holds_all_with_no_direction_is_made_finer(self, kernel):
+        """Rows as they come, so long that the first two make a ball that is wide enough."""
+        rows, labels = load_breast_cancer(return_X_y=True)
+        model = MaxMarginDiscriminantAnalysis(4, kernel=kernel, random_state=0).fit(rows, labels)
+        machine = model.machine_
+        gram = machine.coefficients.T @ machine.kernel(machine.vectors, machine.vectors)
+        assert_allclose(gram @ machine.coefficients, np.eye(4), atol=1e-7)
+        assert model.reach_ <= 1.001
+
+    @pytest.mark.parametrize("C", [1.0, 100.0])
+    def test_exact_features_of_long_rows(self, C):
+        """Large multipliers cancel in w, and rounding is not taken for too few steps."""
+        rows, labels = load_wine(return_X_y=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = MaxMarginDiscriminantAnalysis(6, C=C, solver="exact", kernel="linear")
+            features = model.fit(rows, labels).transform(rows)
+        w = model.machine_.coefficients.T @ model.machine_.vectors
+        for code in range(3):
+            mine = w[model.feature_classes_ == code]
+            assert_allclose(mine @ mine.T, np.eye(2), atol=1e-7)
+        assert_allclose(features, rows @ w.T + model.machine_.intercepts, atol=1e-5)
+        assert abs(model.gap_) < 1e-7
+
+    def test_long_rows_that_overlap(self):
+        rng = np.random.default_rng(0)
+        rows, labels = 100.0 * rng.standard_normal((60, 3)), np.arange(60) % 2
+        model = MaxMarginDiscriminantAnalysis(C=100.0, solver="exact", kernel="linear")
+        features = model.fit(rows, labels).transform(rows)[:, 0]
+        svm = LinearSVC(C=50.0, dual=False, tol=1e-10, max_iter=10_000).fit(rows, labels)
+        normal = np.linalg.norm(svm.coef_)
+        assert_allclose(features, svm.decision_function(rows) / normal, rtol=1e-4, atol=1e-3)
+        with pytest.raises(ValueError, match="no more than 3 in the feature space"):
+            model.set_params(n_components=4).fit(rows, labels)
 
     def test_features_separate_the_classes(self):
         digits, figures = load_digits(return_X_y=True)

@@ -12,6 +12,7 @@ from kernelet.kernels import Kernel
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.training import TrainingSet
 from kernelet.rows import Block
+from kernelet.solvers.directions import NOWHERE, Directions
 from kernelet.solvers.labelled_rows import DistantRows, LabelledRows, TableRows
 
 
@@ -103,6 +104,24 @@ class _LargestDiagonal:
 
     def __call__(self, block: Block) -> _Largest:
         return _Largest(float(self.kernel.diagonal(block.X).max(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class _LargestRest:
+    """Of what k(x, x) in a block of rows has outside of directions."""
+
+    directions: Directions
+
+    def __call__(self, block: Block) -> _Largest:
+        inside = np.square(self.directions.values(block)).sum(axis=1)
+        rest = self.directions.kernel.diagonal(block.X) - inside
+        return _Largest(float(rest.max(initial=0.0)))
+
+
+def has_more(source: Source, directions: Directions) -> bool:
+    """Whether the rows span more than some directions."""
+    rest = source.rows.total(_LargestRest(directions), "rest").value
+    return bool(rest > NOWHERE * source.diagonal)
 
 
 def _largest_diagonal(kernel: Kernel, rows: LabelledRows) -> float:

@@ -101,10 +101,12 @@ class Growth:
         codes: Sequence[int],
         directions: Sequence[Directions | None],
         attributes: Callable[[Sequence[Ball]], dict[str, Any]] | None = None,
+        eps: float | None = None,
     ) -> list[Ball]:
         """A ball for each class against the rest, orthogonal to directions; hasty after Ctrl-C.
 
-        ``attributes`` makes those of a fitted estimator from the balls as they are.
+        ``attributes`` makes those of a fitted estimator from the balls as they are. None is the
+        ``eps`` of the estimator.
         """
         source = self.source
         balls = [
@@ -112,7 +114,7 @@ class Growth:
                 source.kernel,
                 source.rows.shape[1],
                 source.lift(self.C),
-                self.eps,
+                self.eps if eps is None else eps,
                 C=self.C,
                 code=code,
                 directions=earlier,

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.learners.core_vector_rows import Source
+from kernelet.learners.core_vector_rows import Source, has_more
 from kernelet.learners.core_vectors import Growth, Outcome
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
+from kernelet.solvers.ball import Ball
 from kernelet.solvers.directions import Directions, Expansion, direction
-from kernelet.solvers.exact_margin import exact_margin
+from kernelet.solvers.exact_margin import ExactMargin, exact_margin
 from kernelet.solvers.labelled_rows import TableRows
 
 FloatArray = NDArray[np.float64]
@@ -21,6 +22,8 @@ IndexArray = NDArray[np.intp]
 SOLVERS = ("core_set", "exact")
 # Bytes that the features of all rows may take while features are learned.
 _MOST_BYTES = 1 << 28
+# Below, finer balls are no other.
+_LEAST_EPS = 1e-12
 
 
 def spread(n_components: int, codes: Sequence[int]) -> list[list[int]]:
@@ -63,13 +66,12 @@ def learn_features(
     for codes in rounds:
         before = [earlier.get(code) for code in codes]
         if is_exact and table is not None:
-            functions = _exactly(growth, table.whole(), codes, before, outcomes)
+            found = _exactly(growth, table.whole(), codes, before, outcomes)
         else:
-            functions = _by_core_sets(growth, codes, before, outcomes)
-        for code, known, function in zip(codes, before, functions, strict=True):
-            feature = direction(source.kernel, function, source.diagonal, known)
+            found = _by_core_sets(growth, codes, before, outcomes)
+        for code, known, feature in zip(codes, before, found, strict=True):
             if feature is None:
-                raise ValueError(_exhausted(estimator, len(rounds), known))
+                raise ValueError(_nothing_left(estimator, source, len(rounds), known))
             features.append(feature)
             earlier[code] = _extended(source, known, feature, table if keeps else None)
     growth.store(outcomes)
@@ -82,10 +84,27 @@ def _by_core_sets(
     codes: Sequence[int],
     before: Sequence[Directions | None],
     outcomes: list[Outcome],
-) -> list[Expansion]:
+) -> list[Expansion | None]:
+    """Where the ball around a few rows is so wide that it holds all with w = 0, a finer one."""
     balls = growth.grow(codes, before)
+    features = [_feature(growth, ball, ball.directions) for ball in balls]
+    for k, (code, known) in enumerate(zip(codes, before, strict=True)):
+        eps = growth.eps
+        while features[k] is None and eps > _LEAST_EPS and not (growth.interrupted or growth.ended):
+            if known is not None and not has_more(growth.source, known):
+                break
+            eps *= 0.1
+            balls[k] = growth.grow([code], [known], eps=eps)[0]
+            features[k] = _feature(growth, balls[k], known)
     outcomes += [Outcome.of(ball) for ball in balls]
-    return [ball.expansion() for ball in balls]
+    return features
+
+
+def _feature(
+    growth: Growth, machine: Ball | ExactMargin, known: Directions | None
+) -> Expansion | None:
+    own = machine.own if isinstance(machine, ExactMargin) else machine.expansion(False)
+    return direction(growth.source.kernel, own, growth.source.diagonal, known)
 
 
 def _exactly(
@@ -94,9 +113,10 @@ def _exactly(
     codes: Sequence[int],
     before: Sequence[Directions | None],
     outcomes: list[Outcome],
-) -> list[Expansion]:
+) -> list[Expansion | None]:
     """After Ctrl-C, a few rows each."""
-    source, functions = growth.source, []
+    source = growth.source
+    features: list[Expansion | None] = []
     for code, known in zip(codes, before, strict=True):
         try:
             if growth.interrupted or growth.ended:
@@ -108,9 +128,9 @@ def _exactly(
             )
         except KeyboardInterrupt:
             growth.interrupted = not growth.ended
-            functions += _by_core_sets(growth, [code], [known], outcomes)
+            features += _by_core_sets(growth, [code], [known], outcomes)
             continue
-        functions.append(machine.function)
+        features.append(_feature(growth, machine, known))
         radius = float(np.sqrt(source.lift(growth.C) - 0.5 / machine.primal_value))
         gap = (machine.primal_value - machine.dual_value) / machine.primal_value
         outcomes.append(
@@ -125,7 +145,7 @@ def _exactly(
             )
         )
         growth.tell(code, machine.n_vectors, 1.0, gap)
-    return functions
+    return features
 
 
 def _extended(
@@ -142,14 +162,16 @@ def _extended(
     return Directions(source.kernel, expansion, values)
 
 
-def _exhausted(estimator: Any, n_rounds: int, known: Directions | None) -> str:
-    if known is None:
+def _nothing_left(estimator: Any, source: Source, n_rounds: int, known: Directions | None) -> str:
+    if known is not None and not has_more(source, known):
         return (
-            "there is no direction in which the classes differ: each row is in several classes, or "
-            "all rows are equal. Look for what mixed up X and y."
+            f"n_components={estimator.n_components} asks for {n_rounds} orthogonal directions for "
+            f"a class, but the rows span no more than {known.n_directions} in the feature space of "
+            "this kernel; give a smaller n_components, or a kernel with more dimensions."
         )
+    after = "" if known is None else f"after {known.n_directions} directions "
     return (
-        f"n_components={estimator.n_components} asks for {n_rounds} orthogonal directions for a "
-        f"class, but the rows span no more than {known.n_directions} in the feature space of this "
-        "kernel; give a smaller n_components, or a kernel with more dimensions."
+        f"{after}there is no direction in which the classes differ by more than rounding: each row "
+        "is in several classes, or all rows are equal; look for what mixed up X and y. Or "
+        f"C={estimator.C:g} is too large, or too small, for rows of this size; scale them first."
     )

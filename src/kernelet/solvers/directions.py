@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from kernelet.kernels import Kernel
 from kernelet.machine import KernelMachine
@@ -14,8 +16,12 @@ from kernelet.rows import Block
 from kernelet.solvers.core_set import IndexArray
 from kernelet.solvers.solution import FloatArray
 
-# A function whose squared norm is below this share of that of its coefficients is rounding.
-_NOTHING = 1e-14
+# A function whose values are below this share of the sum of its terms is rounding.
+_NOTHING = 1e-12
+# Rows of which less than this share is outside of earlier directions are in their span.
+NOWHERE = 1e-10
+# Of the squared norm if its terms were orthogonal; below, few of its digits are left.
+_CANCELS = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +70,36 @@ class Expansion:
         vectors = self.vectors.astype(dtype, copy=False)
         return KernelMachine(kernel, vectors, self.coefficients, self.intercepts)
 
+    def without_intercept(self) -> Expansion:
+        """<w, phi(x)> of one function."""
+        return Expansion(self.index, self.vectors, self.coefficients, np.zeros(1))
+
+    def squared_norm(self, kernel: Kernel) -> float:
+        """|w|^2 of one function."""
+        values = self.without_intercept().values(kernel, self.vectors)
+        return float(self.coefficients[:, 0] @ values[:, 0])
+
+    def shortened(self, kernel: Kernel) -> Expansion:
+        """The same functions over no more rows than these have dimensions, by pivoted Cholesky.
+
+        Rows that depend on one another can have large coefficients that cancel in w.
+
+        Examples
+        --------
+        >>> from kernelet.kernels import Linear
+        >>> rows = np.array([[100.0], [200.0]])
+        >>> long = Expansion(np.arange(2), rows, np.array([[20000.0], [-9999.0]]), np.zeros(1))
+        >>> short = long.shortened(Linear())
+        >>> short.vectors, short.coefficients
+        (array([[200.]]), array([[1.]]))
+        """
+        factor, pivots, rank, _ = dpstrf(kernel(self.vectors, self.vectors), lower=1)
+        order, L = pivots - 1, np.tril(factor)[:, :rank]
+        coordinates = L.T @ self.coefficients[order]
+        beta = solve_triangular(L[:rank], coordinates, lower=True, trans="T")
+        kept = order[:rank]
+        return Expansion(self.index[kept], self.vectors[kept], beta, self.intercepts)
+
     def values(self, kernel: Kernel, X: FloatArray) -> FloatArray:
         """An array of shape (n, k)."""
         n, k = X.shape[0], self.coefficients.shape[1]
@@ -106,8 +142,7 @@ class Directions:
 
     def products(self, function: Expansion) -> FloatArray:
         """<u_q, w>, from the values of w at the vectors of the directions."""
-        linear = Expansion(function.index, function.vectors, function.coefficients, np.zeros(1))
-        values = linear.values(self.kernel, self.expansion.vectors)[:, 0]
+        values = function.without_intercept().values(self.kernel, self.expansion.vectors)[:, 0]
         products: FloatArray = values @ self.expansion.coefficients
         return products
 
@@ -121,7 +156,7 @@ def direction(
     ----------
     kernel : Kernel
     function : Expansion
-        One function, orthogonal but for rounding.
+        One function, from which its part in the earlier directions is to be removed.
     diagonal : float
         The largest k(x, x).
     earlier : Directions or None
@@ -132,12 +167,25 @@ def direction(
         With the intercept, so that it is the signed distance from the hyperplane; None if nothing
         is left but rounding.
     """
+    left, total = diagonal, float(np.abs(function.coefficients).sum())
+    if earlier is not None:
+        inside = np.square(earlier.expansion.values(kernel, function.vectors)).sum(axis=1)
+        left = float((kernel.diagonal(function.vectors) - inside).max(initial=0.0))
+    function = _tidy(kernel, function, diagonal)
     if earlier is not None:
         for _ in range(2):
             function = earlier.removed_from(function, earlier.products(function))
-    beta = function.coefficients[:, 0]
-    linear = Expansion(function.index, function.vectors, function.coefficients, np.zeros(1))
-    squared = float(beta @ linear.values(kernel, function.vectors)[:, 0])
-    if squared <= _NOTHING * diagonal * float(beta @ beta):
+            function = _tidy(kernel, function, diagonal)
+    values = function.without_intercept().values(kernel, function.vectors)[:, 0]
+    squared = float(function.coefficients[:, 0] @ values)
+    is_rounding = np.abs(values).max(initial=0.0) <= _NOTHING * diagonal * total
+    if left <= NOWHERE * diagonal or is_rounding or squared <= 0.0:
         return None
     return function.combined(np.array([squared**-0.5]))
+
+
+def _tidy(kernel: Kernel, function: Expansion, diagonal: float) -> Expansion:
+    """A function without coefficients that cancel."""
+    size = diagonal * float(np.square(function.coefficients).sum())
+    cancels = function.squared_norm(kernel) <= _CANCELS * size
+    return function.shortened(kernel) if cancels else function

@@ -28,6 +28,7 @@ _FIRST = 1000
 _MOST_ADDED = 500
 # A margin this near to 1 is 1.
 _ROUNDING = 1e-10
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class ExactMargin:
     ----------
     function : Expansion
         f, orthogonal to the directions.
+    own : Expansion
+        The same before its part in these was removed.
     n_vectors : int
         Rows with a multiplier: kernel values that f needs besides those of the directions.
     primal_value, dual_value : float
@@ -47,6 +50,7 @@ class ExactMargin:
     """
 
     function: Expansion
+    own: Expansion
     n_vectors: int
     primal_value: float
     dual_value: float
@@ -79,23 +83,31 @@ def newton_multipliers(
     >>> newton_multipliers(np.eye(2), np.ones(2), np.zeros(2), 10)
     (array([0.5, 0.5]), 1, True)
     """
-    margins = K @ a
+    margins, largest = K @ a, float(K.diagonal().max())
     for n_iter in range(1, max_iter + 1):
         active = np.flatnonzero(margins < 1.0)
-        gram = K[np.ix_(active, active)]
-        gram.flat[:: active.size + 1] += 1.0 / C[active]
-        goal = np.zeros(a.size)
-        goal[active] = cho_solve(
-            cho_factor(gram, lower=True, overwrite_a=True), np.ones(active.size)
-        )
+        goal = _minimum_over(active, K, C)
         change, slope = goal - a, K[:, active] @ goal[active] - margins
         step = _line_search(margins, slope, C, float(a @ slope), float(change @ slope))
         a = goal if step == 1.0 else a + step * change
         margins = margins + step * slope
         # what a is to be at the minimum; rows at the margin may be on either side of it
-        if np.abs(a / C - np.maximum(0.0, 1.0 - margins)).max() <= _ROUNDING:
-            return np.maximum(a, 0.0), n_iter, True
+        rounding = max(_ROUNDING, _EPSILON * largest * float(np.abs(a).sum()))
+        if np.abs(a / C - np.maximum(0.0, 1.0 - margins)).max() <= rounding:
+            # large multipliers cancel in w, which they would no longer if some were clipped
+            while (a < 0.0).any():
+                a = _minimum_over(np.flatnonzero(a > 0.0), K, C)
+            return a, n_iter, True
     return np.maximum(a, 0.0), max_iter, False
+
+
+def _minimum_over(active: IndexArray, K: FloatArray, C: FloatArray) -> FloatArray:
+    """The multipliers if these rows, and no others, have a loss."""
+    gram = K[np.ix_(active, active)]
+    gram.flat[:: active.size + 1] += 1.0 / C[active]
+    a = np.zeros(C.size)
+    a[active] = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), np.ones(active.size))
+    return a
 
 
 def _line_search(
@@ -190,6 +202,7 @@ def exact_margin(
     squared = float(a @ (K @ a))
     return ExactMargin(
         own if directions is None else directions.removed_from(own, products),
+        own,
         free.size,
         0.5 * squared + 0.5 * float(C @ slack**2),
         float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index])),
