@@ -69,6 +69,9 @@ def test_many_rows_are_not_copied(kind, mapped, monkeypatch):
     from_file = outputs(clone(model).fit(mapped(MANY), LABELS), MANY)
     assert_array_equal(in_blocks, from_file)
     assert np.corrcoef(in_blocks.ravel(), sorted_copy.ravel())[0, 1] > 0.98
+    whole = np.rint(10.0 * MANY)
+    of_integers = outputs(clone(model).fit(whole.astype(np.int16), LABELS), whole)
+    assert_array_equal(of_integers, outputs(clone(model).fit(whole, LABELS), whole))
 
 
 def test_single_precision_is_left_where_it_says_too_little(mapped):
@@ -236,6 +239,9 @@ class TestFeatures:
             model.set_params(n_components=3).fit(X, y)
         with pytest.raises(ValueError, match="n_components=7 asks for 3 orthogonal"):
             model.set_params(n_components=7).fit(IRIS[:, :2], NAMES)
+        model.set_params(n_components=121, kernel=Gaussian(1.0))
+        with pytest.raises(ValueError, match="n_components=121 asks for 121 orthogonal"):
+            model.fit(X, y)
 
     @pytest.mark.parametrize("kernel", ["linear", "poly"])
     def test_a_ball_that_holds_all_with_no_direction_is_made_finer(self, kernel):

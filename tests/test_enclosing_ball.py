@@ -123,8 +123,11 @@ class TestGuarantee:
         assert_array_equal(ball.gammas, [])
 
     def test_rows_in_one_place(self):
-        ball = minimum_enclosing_ball(np.ones((5, 2)), Gaussian(1.0))
+        ball = minimum_enclosing_ball(np.ones((5, 2)), Gaussian(1.0), eps=np.float32(1e-3))
         assert ball.radius < 1e-5
+        assert ball.reach == 1.0
+        # the first is enough
+        assert ball.core_size == 1
         assert ball.status is Status.OPTIMAL
 
 
@@ -307,6 +310,13 @@ class TestLimits:
             minimum_enclosing_ball(X, Gaussian(1.0), y, 0.0)
         with pytest.raises(ValueError, match="labels"):
             minimum_enclosing_ball(X, Gaussian(1.0), y + 1.0)
+        with pytest.raises(ValueError, match="is zero"):
+            minimum_enclosing_ball(np.zeros((3, 2)), Linear())
+        with pytest.raises(ValueError, match="C must be a number or have shape"):
+            minimum_enclosing_ball(X, Gaussian(1.0), y, np.ones(3))
+        for rows in (np.full((3, 2), np.nan), sparse.csr_array([[np.inf]]), np.empty((0, 2))):
+            with pytest.raises(ValueError, match="at least one row, and neither NaN"):
+                minimum_enclosing_ball(rows, Gaussian(1.0))
 
     def test_sparse_rows_and_functions_as_kernels(self):
         plain = minimum_enclosing_ball(X, Gaussian(1.0), y)

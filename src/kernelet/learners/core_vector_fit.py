@@ -32,7 +32,7 @@ class FitsFromAnywhere(ABC):
 
     def _leaves(self, X: Any) -> bool:
         """Whether rows are left where they are."""
-        is_array = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f"
+        is_array = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
         return is_distant(X) or (is_array and X.shape[0] >= _MANY_ROWS)
 
     @with_callbacks

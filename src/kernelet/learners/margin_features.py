@@ -163,15 +163,22 @@ def _extended(
 
 
 def _nothing_left(estimator: Any, source: Source, n_rounds: int, known: Directions | None) -> str:
-    if known is not None and not has_more(source, known):
+    size = f"C={estimator.C:g} is too large, or too small, for rows of this size; scale them first."
+    if known is None:
         return (
-            f"n_components={estimator.n_components} asks for {n_rounds} orthogonal directions for "
-            f"a class, but the rows span no more than {known.n_directions} in the feature space of "
-            "this kernel; give a smaller n_components, or a kernel with more dimensions."
+            "there is no direction in which the classes differ by more than rounding: each row is "
+            f"in several classes, or all rows are equal; look for what mixed up X and y. Or {size}"
         )
-    after = "" if known is None else f"after {known.n_directions} directions "
+    asks = (
+        f"n_components={estimator.n_components} asks for {n_rounds} orthogonal directions for a "
+        f"class, but "
+    )
+    if has_more(source, known):
+        return (
+            f"{asks}after {known.n_directions} the classes differ by no more than rounding; give a "
+            f"smaller n_components. Or {size}"
+        )
     return (
-        f"{after}there is no direction in which the classes differ by more than rounding: each row "
-        "is in several classes, or all rows are equal; look for what mixed up X and y. Or "
-        f"C={estimator.C:g} is too large, or too small, for rows of this size; scale them first."
+        f"{asks}the rows span no more than {known.n_directions} in the feature space of this "
+        "kernel; give a smaller n_components, or a kernel with more dimensions."
     )

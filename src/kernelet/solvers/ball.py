@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
 from kernelet.rows import Block
-from kernelet.solvers.core_set import CoreSet, IndexArray
+from kernelet.solvers.core_set import ROUNDING_RIDGE, CoreSet, IndexArray
 from kernelet.solvers.directions import Directions, Expansion
 from kernelet.solvers.labelled_rows import LabelledRows
 from kernelet.solvers.solution import FloatArray, Status
@@ -140,8 +140,8 @@ class Ball:
 
     @property
     def bound(self) -> float:
-        """Squared radius of the (1 + eps) ball."""
-        return (1.0 + self.eps) ** 2 * self.radius**2
+        """Squared radius of the (1 + eps) ball; rounding, around equal points."""
+        return (1.0 + self.eps) ** 2 * self.radius**2 or 2.0 * ROUNDING_RIDGE * self.lift
 
     @property
     def dual_value(self) -> float:

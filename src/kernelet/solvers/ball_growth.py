@@ -13,7 +13,6 @@ import numpy as np
 
 from kernelet.solvers.ball import Ball, Look
 from kernelet.solvers.ball_look import look_at_all
-from kernelet.solvers.core_set import ROUNDING_RIDGE
 from kernelet.solvers.labelled_rows import LabelledRows
 from kernelet.solvers.solution import Status
 
@@ -140,4 +139,4 @@ def _ratio(squared_distance: float, ball: Ball) -> float:
     """A distance over the radius; the points of the core set have 1."""
     if ball.radius > 0.0:
         return max(1.0, float(np.sqrt(max(squared_distance, 0.0))) / ball.radius)
-    return 1.0 if squared_distance <= ROUNDING_RIDGE * ball.lift else np.inf
+    return 1.0 if squared_distance <= ball.bound else np.inf

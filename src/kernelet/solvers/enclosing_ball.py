@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel
@@ -17,7 +19,7 @@ from kernelet.solvers.ball_growth import enclose
 from kernelet.solvers.core_set import IndexArray
 from kernelet.solvers.directions import Directions
 from kernelet.solvers.labelled_rows import TableRows
-from kernelet.solvers.problem import checked_labels
+from kernelet.solvers.problem import checked_costs, checked_labels
 from kernelet.solvers.solution import FloatArray, Status
 
 
@@ -129,22 +131,25 @@ def minimum_enclosing_ball(
     """
     table = check_rows(X)
     n, d = table.shape
-    if not (isinstance(eps, float | int) and 0.0 < eps < np.inf):
+    numbers = table.data if sparse.issparse(table) else table
+    if not n or not np.isfinite(numbers).all():
+        raise ValueError("X must hold at least one row, and neither NaN nor infinity.")
+    if not (isinstance(eps, Real) and 0.0 < eps < np.inf):
         raise ValueError(f"eps must be a finite number above zero; got {eps!r}.")
     if not kernel.is_positive_definite:
         raise ValueError(f"an enclosing ball needs a positive definite kernel, not {kernel!r}.")
     diagonal = np.asarray(kernel.diagonal(table), dtype=np.float64)
     if y is None:
-        if np.ptp(diagonal) > 1e-9 * abs(diagonal).max():
+        if not diagonal.all() or np.ptp(diagonal) > 1e-9 * diagonal.max():
             raise ValueError(
-                f"k(x, x) of {kernel!r} is not constant; take a kernel for which it is, such as "
-                "Gaussian, or divide each row by its length first."
+                f"k(x, x) of {kernel!r} is zero, or not constant; take a kernel for which it is, such "
+                "as Gaussian, or divide each row by its length first."
             )
         codes, weights, cost, lift = np.zeros(n, dtype=np.intp), np.ones(n), None, diagonal.max()
     else:
         codes = (checked_labels(y, n) > 0).astype(np.intp)
-        weights, cost = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,)), 1.0
-        if not (np.isfinite(weights).all() and (weights > 0).all()):
+        weights, cost = checked_costs(C, n), 1.0
+        if not weights.all():
             raise ValueError("C must be finite and above zero.")
         lift = float((diagonal + 1.0 + 1.0 / weights).max())
     ball = Ball(kernel, d, float(lift), eps, C=cost, code=1, directions=directions)
