@@ -142,8 +142,8 @@ def minimum_enclosing_ball(
     if y is None:
         if not diagonal.all() or np.ptp(diagonal) > 1e-9 * diagonal.max():
             raise ValueError(
-                f"k(x, x) of {kernel!r} is zero, or not constant; take a kernel for which it is, such "
-                "as Gaussian, or divide each row by its length first."
+                f"k(x, x) of {kernel!r} is zero, or not constant; take a kernel for which it is, "
+                "such as Gaussian, or divide each row by its length first."
             )
         codes, weights, cost, lift = np.zeros(n, dtype=np.intp), np.ones(n), None, diagonal.max()
     else:
