@@ -40,6 +40,10 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
     (1 + eps) multiple seems to hold all; then all rows are looked at, a block at a time, and those
     outside join, until none is. Many classes are one-vs-rest.
 
+    Where the classes overlap, this machine has a multiplier for every row that violates its margin,
+    and no few core vectors come near it: ``max_iter`` ends the growth, with a warning. Leave such
+    data to `ReducedSVC` or `SparseSVC`.
+
     The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
     in batches (`fit_batches`): nothing of the size of the data is then in memory here. An array of
     100 000 rows or more is gone through in blocks as well, and its equal rows are not merged.
