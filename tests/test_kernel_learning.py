@@ -306,18 +306,22 @@ class TestOneClass:
         assert_array_equal(only, np.broadcast_to(rows[7], only.shape))
         assert shuffled_features(np.zeros((10, 1 << 20)), np.ones(10), 0).shape == (16, 1 << 20)
 
-    # from so narrow a width as the second, not every start finds the way back; this one does
-    @pytest.mark.parametrize(("gamma", "seed"), [(1e-3, 0), (30.0, 3)])
-    def test_a_bad_width_is_mended(self, gamma, seed, tmp_path):
-        options = {"nu": 0.1, "gamma": gamma, "random_state": seed}
-        given = SparseOneClassSVM(10, **options).fit(circle(300, 0))
-        learned = SparseOneClassSVM(10, learn_kernel=True, **options).fit(circle(300, 0))
-        inside = np.zeros((300, 4)) + 0.3 * np.random.default_rng(2).normal(size=(300, 4))
+    # Not every start finds the way back, and which do is up to the last digits: most of three.
+    @pytest.mark.parametrize("gamma", [1e-3, 100.0])
+    def test_a_bad_width_is_mended(self, gamma, tmp_path):
+        inside = 0.3 * np.random.default_rng(2).normal(size=(300, 4))
         new, marks = np.vstack([circle(300, 1), inside]), np.repeat([1, 0], 300)
-        area, better = (roc_auc_score(marks, m.score_samples(new)) for m in (given, learned))
-        assert better > max(0.95, area + 0.005)
-        assert given.kernel_gain_ == 0.0
-        assert learned.kernel_gain_ > 0.01
+        areas, gains = [], []
+        for seed in range(3):
+            options = {"nu": 0.1, "gamma": gamma, "random_state": seed}
+            given = SparseOneClassSVM(10, **options).fit(circle(300, 0))
+            learned = SparseOneClassSVM(10, learn_kernel=True, **options).fit(circle(300, 0))
+            assert given.kernel_gain_ == 0.0
+            gains.append(learned.kernel_gain_)
+            areas.append([roc_auc_score(marks, m.score_samples(new)) for m in (given, learned)])
+        area, better = np.median(areas, axis=0)
+        assert better > max(0.95, area + 0.1)
+        assert np.median(gains) > 0.05
         times = np.random.default_rng(0).integers(1, 3, 300)
         weighted = clone(learned).fit(circle(300, 0), sample_weight=times)
         repeated = clone(learned).fit(np.repeat(circle(300, 0), times, axis=0))
