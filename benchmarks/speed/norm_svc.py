@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks import datasets
 from kernelet import NormSVC, RelevanceVectorClassifier
@@ -125,7 +126,8 @@ def on_set(name: str, repetitions: int) -> list[dict[str, object]]:
 
 def rows(repetitions: int = 3) -> list[dict[str, object]]:
     """One row per comparison: what, ratio, limit, whether it holds, and the times behind it."""
-    with warnings.catch_warnings():
+    # a second thread would count twice in processor time, and helps nobody with matrices so small
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")
         # numba's loop is compiled, or read from its cache, before anything is timed
         NormSVC().fit(np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2)

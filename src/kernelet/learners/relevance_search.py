@@ -8,6 +8,7 @@ next to nothing to re-estimate, so they are brought to rest before all others ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.linalg.lapack import dtrtrs
 
 from kernelet.learners.relevance_likelihood import FloatArray, Likelihood
 from kernelet.learners.relevance_state import FREE, LEAST, MOST, State, settled
+from kernelet.solvers.parallel import one_thread_but
 
 # A column of which no more than this share lies outside the span of those inside is left out.
 _PARALLEL = 1e-7
@@ -27,6 +29,8 @@ _MAX_EXCHANGES = 16
 _FEW = 2
 _HOPE = 2.0
 _ALL = slice(None)
+# Numbers in all columns, beyond which products with them are worth a second thread.
+_MANY_NUMBERS = 2_000_000
 
 Candidates = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
@@ -85,14 +89,15 @@ def most_probable(
     -------
     Relevance
     """
-    squares = Phi * Phi
     first, alpha = np.zeros(1, dtype=np.intp), np.full(1, FREE)
-    search = _Search(Phi, squares, settled(Phi, likelihood, first, alpha, np.zeros(1)))
-    search.tol, search.max_iter, search.on_step = tol, max_iter, on_step
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        search.interrupted = True
+    with one_thread_but() as all_threads:
+        search = _Search(Phi, settled(Phi, likelihood, first, alpha, np.zeros(1)))
+        search.tol, search.max_iter, search.on_step = tol, max_iter, on_step
+        search.threads = all_threads if Phi.size > _MANY_NUMBERS else nullcontext
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            search.interrupted = True
     return Relevance(
         search.state,
         len(search.path),
@@ -109,10 +114,11 @@ class _Search:
     tol: float
     max_iter: int
     on_step: Callable[[State], bool | None] | None
+    threads: Callable[[], AbstractContextManager[object]]
 
-    def __init__(self, Phi: FloatArray, squares: FloatArray, state: State) -> None:
+    def __init__(self, Phi: FloatArray, state: State) -> None:
         self.Phi = Phi
-        self.squares = squares
+        self.squares = Phi * Phi
         self.state = state
         self.path: list[tuple[int, float]] = []
         self.looked: tuple[State, Candidates] | None = None
@@ -160,7 +166,8 @@ class _Search:
     def candidates(self) -> Candidates:
         """Those of the state, looked at once."""
         if self.looked is None or self.looked[0] is not self.state:
-            self.looked = self.state, candidates(self.Phi, self.squares, self.state)
+            found = candidates(self.Phi, self.squares, self.state, self.threads)
+            self.looked = self.state, found
         return self.looked[1]
 
     def grown(self, refused: set[int]) -> tuple[State | None, float]:
@@ -176,18 +183,24 @@ class _Search:
         return with_column(self.Phi, self.state, best, float(S[best]), float(Q[best])), gain
 
 
-def candidates(Phi: FloatArray, squares: FloatArray, state: State) -> Candidates:
+def candidates(
+    Phi: FloatArray,
+    squares: FloatArray,
+    state: State,
+    threads: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> Candidates:
     """Sparsity S and quality Q of all columns, which of them may be added, and L^-1 Phi'B phi_m.
 
     S_m = phi_m'(B - B Phi Sigma Phi'B) phi_m, and Q_m = phi_m'B(t - Phi w) at the mode.
     """
     posterior = state.posterior
     inside = Phi[:, state.index]
-    cross = (posterior.curvature[:, None] * inside).T @ Phi
+    with threads():
+        cross = (posterior.curvature[:, None] * inside).T @ Phi
+        whole = posterior.curvature @ squares
+        Q = posterior.residual @ Phi
     explained, _ = dtrtrs(posterior.factor, cross, lower=1)
-    whole = posterior.curvature @ squares
     S = whole - np.einsum("jm,jm->m", explained, explained)
-    Q = posterior.residual @ Phi
     usable = (_PARALLEL * whole < S) & (whole > 0.0)
     usable[state.index] = False
     return S, Q, usable, explained

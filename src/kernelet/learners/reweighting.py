@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kernelet.learners.norm_penalty import FloatArray, NormPenalty
 from kernelet.learners.norm_space import SPACES, Features
+from kernelet.solvers.parallel import one_thread_if_small
 
 # How far weights may run ahead of the coefficients in a step.
 _AHEAD = (1e-2, 1e2)
@@ -128,9 +129,10 @@ def reweight(
         K = values if is_whole else values[:, index]
         R = gram if is_whole else gram[np.ix_(index, index)]
         try:
-            space = SPACES[regularizer](R, *penalty.scale(anchor))
-            start = None if n_iter == 1 else (space.weights(alpha), intercept)
-            fit = solve(Features(K, space), start)
+            with one_thread_if_small(K.size * index.size):
+                space = SPACES[regularizer](R, *penalty.scale(anchor))
+                start = None if n_iter == 1 else (space.weights(alpha), intercept)
+                fit = solve(Features(K, space), start)
         except KeyboardInterrupt:
             if best is None:
                 raise

@@ -19,6 +19,7 @@ from scipy.linalg import cho_factor, cho_solve
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
 from kernelet.solvers.directions import Directions, Expansion
+from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.solvers.solution import FloatArray, Status
 
 IndexArray = NDArray[np.intp]
@@ -182,7 +183,8 @@ def exact_margin(
         larger[: a.size, : a.size] = K
         larger[:, a.size :], larger[a.size :] = added, added.T
         K, a = larger, np.append(a, np.zeros(new.size))
-        a, spent, converged = newton_multipliers(K, C[index], a, max_iter)
+        with one_thread_if_small(index.size**3 // 6):
+            a, spent, converged = newton_multipliers(K, C[index], a, max_iter)
         n_iter += spent
         free = np.flatnonzero(a > 0.0)
         weights = a[free] * y[index[free]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import TypeVar
 
@@ -30,6 +30,26 @@ def one_thread_if_small(n_products: int) -> AbstractContextManager[object]:
         return nullcontext()
     limit: AbstractContextManager[object] = blas_threads().limit(limits=1, user_api="blas")
     return limit
+
+
+@contextmanager
+def one_thread_but() -> Iterator[Callable[[], AbstractContextManager[object]]]:
+    """BLAS on one thread but for what runs in contexts that it gives, with all threads.
+
+    NumPy and SciPy bring a BLAS each, whose threads wait awake for more work: a loop that goes to
+    and fro between the two on several threads takes many times as long as on one.
+    """
+    with blas_threads().limit(limits=1, user_api="blas") as limited:
+        before = limited.get_original_num_threads()["blas"] or 1
+
+        def all_threads() -> AbstractContextManager[object]:
+            if before == 1:
+                return nullcontext()
+            limit: AbstractContextManager[object]
+            limit = blas_threads().limit(limits=before, user_api="blas")
+            return limit
+
+        yield all_threads
 
 
 def map_in_threads(
