@@ -337,6 +337,13 @@ class TestClassifier:
         assert np.isfinite(m.predict_proba(X)).all()
         assert m.score(X, y) >= 0.5
 
+    @pytest.mark.parametrize("estimator", [RelevanceVectorClassifier, RelevanceVectorRegressor])
+    def test_a_constant_is_told(self, estimator):
+        with pytest.warns(UserWarning, match=r"try another width than that of Gaussian\(gamma=1e-1"):
+            m = estimator(gamma=1e-12).fit(X, y)
+        assert m.n_vectors_ == 0
+        assert np.unique(m.predict(X)).size == 1
+
     def test_separable_rows_and_huge_values(self):
         rows = np.concatenate([np.linspace(0, 1, 20), np.linspace(5, 6, 20)])[:, None]
         labels = np.repeat([0, 1], 20)
@@ -473,7 +480,9 @@ class TestRegressor:
         assert_allclose(np.sqrt(other.noise_variance_) / factor, np.sqrt(m.noise_variance_))
 
     def test_constant_and_exact_targets(self):
-        constant = quiet(RelevanceVectorRegressor(), LINE, np.full(100, 3.0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            constant = RelevanceVectorRegressor().fit(LINE, np.full(100, 3.0))
         assert_allclose(constant.predict(LINE), 3.0)
         exact = quiet(RelevanceVectorRegressor(gamma=0.1), LINE, Gaussian(0.1)(LINE, [[2.0]])[:, 0])
         assert exact.score(LINE, Gaussian(0.1)(LINE, [[2.0]])[:, 0]) > 0.9999

@@ -129,4 +129,13 @@ def learn_relevance(
             ConvergenceWarning,
             stacklevel=5,
         )
+    is_constant = all(run.state.index.size == 1 for run in runs)
+    if is_constant and any(np.ptp(likelihood.t) > 0.0 for likelihood in likelihoods):
+        warnings.warn(
+            f"{type(estimator).__name__} found no row whose kernel function makes the data more "
+            f"probable than a constant, and predicts that; try another width than that of "
+            f"{basis.kernel!r}, or scale the data.",
+            UserWarning,
+            stacklevel=5,
+        )
     return runs

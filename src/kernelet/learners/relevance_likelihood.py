@@ -128,6 +128,8 @@ class Loops:
 class Likelihood(ABC):
     """p(t | f) of all rows, each counted as often as its weight says."""
 
+    t: FloatArray
+
     def loops(self, n_columns: int) -> Loops | None:
         """The same as compiled loops, where there are any and they are faster."""
         return None
