@@ -262,6 +262,61 @@ class TestSampling:
                 assert np.unique(look.pool.index // 2).size == 1000
                 assert look.pool.index[0] == whole.pool.index[0]
 
+    def elsewhere(self, length, size):
+        codes = (self.labels > 0).astype(np.intp)
+        parts = [slice(start, start + length) for start in range(0, 3000, length)]
+        pieces = open_pieces(
+            *(Chunks.of([column[part] for part in parts]) for column in (self.rows, codes))
+        )
+        seen = survey(pieces)
+        blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
+        return DistantRows(blocks, blocks.sample(size, 0))
+
+    def test_rows_next_to_the_ball_are_told_with_those_outside(self, monkeypatch):
+        rows = self.elsewhere(500, 300)
+        ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
+        ball_growth.enclose([ball], rows, np.random.RandomState(0))
+        # all are inside: nobody is told of those next to it
+        (look,) = ball_look.look_at_all([ball], rows)
+        assert look.pool is None and look.is_whole
+        n_outside, excess = 0, ball.reach - 1.0
+        while n_outside < 3:
+            excess *= 0.999
+            ball.eps = excess
+            (bare,) = ball_look.look_at_all([ball], TableRows(*self.table()))
+            n_outside = bare.pool.codes.size
+        (look,) = ball_look.look_at_all([ball], rows)
+        assert n_outside < look.pool.codes.size <= ball_look.POOL
+        assert_array_equal(look.pool.index[:n_outside], bare.pool.index)
+        assert look.is_whole
+        monkeypatch.setattr(ball_look, "POOL", n_outside - 1)
+        (less,) = ball_look.look_at_all([ball], rows)
+        assert not less.is_whole
+
+    def table(self):
+        return self.rows, (self.labels > 0).astype(np.intp), np.ones(3000)
+
+    @pytest.mark.parametrize("at_hand", [True, False])
+    def test_rows_at_hand_come_first(self, at_hand, monkeypatch):
+        """A sample in memory saves looks at rows that are not."""
+        rows = self.elsewhere(500, 1500)
+        near, look_at_rows = rows.at_hand(), rows.total
+        assert near.whole().codes.size == 1500
+        assert_array_equal(near.whole().X, self.rows[near.whole().index])
+        if not at_hand:
+            monkeypatch.setattr(rows, "at_hand", lambda: None)
+        ball = Ball(Gaussian(1.0), 2, 3.0, 1e-4, C=1.0, code=1)
+        is_inside = []
+
+        def total(function, name):
+            is_inside.append(ball_look.look_at_all([ball], near)[0].pool is None)
+            return look_at_rows(function, name)
+
+        monkeypatch.setattr(rows, "total", total)
+        assert not ball_growth.enclose([ball], rows, np.random.RandomState(0))
+        assert ball.status is Status.OPTIMAL and ball.reach <= 1.0001
+        assert is_inside[0] is at_hand
+
 
 class TestLimits:
     def test_too_few_points(self):

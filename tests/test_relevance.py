@@ -339,7 +339,9 @@ class TestClassifier:
 
     @pytest.mark.parametrize("estimator", [RelevanceVectorClassifier, RelevanceVectorRegressor])
     def test_a_constant_is_told(self, estimator):
-        with pytest.warns(UserWarning, match=r"try another width than that of Gaussian\(gamma=1e-1"):
+        with pytest.warns(
+            UserWarning, match=r"try another width than that of Gaussian\(gamma=1e-1"
+        ):
             m = estimator(gamma=1e-12).fit(X, y)
         assert m.n_vectors_ == 0
         assert np.unique(m.predict(X)).size == 1

@@ -1,8 +1,9 @@
 """Core sets that grow until their balls hold all rows: algorithm 2 of Tsang, Kocsor, Kwok (2006).
 
 A ball takes in the furthest of a few random rows until none of these is outside its (1 + eps)
-multiple; then all rows are looked at, those outside are taken in, the furthest first, and so on
-until there are none. What the random rows only make probable, the last look proves.
+multiple, and where rows are not in memory, those of a sample that is. Then all rows are looked at,
+those outside are taken in, the furthest first, and so on until there are none. What the random rows
+only make probable, the last look proves.
 """
 
 from __future__ import annotations
@@ -63,16 +64,20 @@ def enclose(
     if not (sample_size or exact_sweep):
         raise ValueError("with sample_size=None all rows must be looked at: set exact_sweep=True.")
     draws = sample_size is not None and (rows.shape[0] > FEW_ROWS or not exact_sweep)
+    near = rows.at_hand() if exact_sweep else None
     active = list(balls)
     fresh = set(map(id, active))
     try:
         for ball in active:
             ball.start(rows)
         while active:
-            for ball in active:
-                if id(ball) in fresh and draws:
-                    ball.sample(rows, rng, sample_size or 0, max_iter)
+            begun = [ball for ball in active if id(ball) in fresh]
             fresh.clear()
+            if draws:
+                for ball in begun:
+                    ball.sample(rows, rng, sample_size or 0, max_iter)
+            if near is not None:
+                _take_in_near(begun, near, max_iter)
             looks = look_at_all(active, rows) if exact_sweep else None
             still = []
             for k, ball in enumerate(active):
@@ -102,6 +107,18 @@ def hurry(
         ball.start(rows)
         ball.sample(rows, rng, sample_size or 59, _HURRY)
         ball.status = Status.ITERATION_LIMIT
+
+
+def _take_in_near(balls: Sequence[Ball], rows: LabelledRows, max_iter: int) -> None:
+    """Grow until no row at hand is outside, which saves looks at rows that are elsewhere."""
+    active = list(balls)
+    while active:
+        looks = look_at_all(active, rows)
+        active = [
+            ball
+            for ball, look in zip(active, looks, strict=True)
+            if look.pool is not None and ball.absorb(look.pool, max_iter)[0]
+        ]
 
 
 def _take_in(ball: Ball, look: Look, tol: float | None, max_iter: int, fresh: set[int]) -> bool:

@@ -15,10 +15,13 @@ from kernelet.solvers.directions import Expansion
 from kernelet.solvers.labelled_rows import LabelledRows
 from kernelet.solvers.solution import FloatArray
 
-# Rows beyond the ball that are kept from a look at all rows.
+# Rows that are kept from a look at all rows: beyond the ball, or next to it where a look is dear,
+# since those are the next to be outside when the centre has moved.
 POOL = 1000
 # Rows that all blocks together tell of, where there are many, unless that is less than one each.
 _TOLD = 4 * POOL
+# Of those, the share that need not be outside: one in so many.
+_NEXT = 4
 # Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
 # and of the gap.
 _LOST_IN_SINGLE = 1e-6
@@ -40,9 +43,10 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
         limit=max(1, min(POOL, _TOLD // rows.n_blocks)),
         n_threads=None if rows.n_blocks == 1 else 1,
         single=all(map(_single_will_do, balls, parts)),
+        with_next=rows.n_blocks > 1,
     )
     seen = rows.total(function, "look")
-    return [found.look() for found in seen.balls]
+    return [found.look(ball.bound) for found, ball in zip(seen.balls, balls, strict=True)]
 
 
 def _single_will_do(ball: Ball, function: Expansion) -> bool:
@@ -64,7 +68,7 @@ class Seen:
     n_outside : int
         Rows beyond the (1 + eps) ball.
     pool : Block or None
-        The furthest of them.
+        The furthest of them, and of those next to them.
     distances : ndarray of shape (n,)
         Squared distances of those in the pool, the largest first.
     """
@@ -89,10 +93,10 @@ class Seen:
             distances,
         )
 
-    def look(self) -> Look:
+    def look(self, bound: float) -> Look:
         """As the ball is told."""
-        is_whole = self.n_outside == self.distances.size
-        return Look(self.furthest, self.loss, self.pool, is_whole)
+        is_whole = self.n_outside == int((self.distances > bound).sum())
+        return Look(self.furthest, self.loss, self.pool if self.n_outside else None, is_whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +125,8 @@ class Looking:
     n_threads : int or None
     single : bool
         Whether rows of single precision are looked at in that.
+    with_next : bool
+        Whether some rows that are not outside are told of as well.
     """
 
     machine: KernelMachine
@@ -129,6 +135,7 @@ class Looking:
     limit: int
     n_threads: int | None
     single: bool
+    with_next: bool
 
     @cached_property
     def _single(self) -> KernelMachine:
@@ -158,6 +165,10 @@ class Looking:
         distances[block.places(outline.members)] = -np.inf
         outside = np.flatnonzero(distances > outline.bound)
         n_outside = outside.size
+        n_next = max(1, self.limit // _NEXT)
+        if self.with_next and n_outside < n_next < distances.size:
+            outside = np.argpartition(-distances, n_next)[:n_next]
         kept = outside[np.argsort(-distances[outside], kind="stable")[: self.limit]]
-        pool = block.take(kept) if n_outside else None
+        kept = kept[np.isfinite(distances[kept])]
+        pool = block.take(kept) if kept.size else None
         return Seen(float(distances.max()), loss, n_outside, pool, distances[kept])

@@ -45,6 +45,10 @@ class LabelledRows(Protocol):
         """A row of each class that has any."""
         ...
 
+    def at_hand(self) -> LabelledRows | None:
+        """Some of them in memory, where not all are."""
+        ...
+
 
 class TableRows:
     """Rows of an array or CSR matrix in memory, as one block.
@@ -55,12 +59,16 @@ class TableRows:
     codes : ndarray of shape (n,)
         Classes.
     weights : ndarray of shape (n,)
+    index : ndarray of shape (n,) or None, default=None
+        Which rows they are, in ascending order; None is from 0 on.
     """
 
     n_blocks = 1
 
-    def __init__(self, X: Any, codes: IndexArray, weights: FloatArray) -> None:
-        self._all = Block(np.arange(codes.size), X, codes, weights)
+    def __init__(
+        self, X: Any, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
+    ) -> None:
+        self._all = Block(np.arange(codes.size) if index is None else index, X, codes, weights)
         self._counted = weights.all()
 
     @property
@@ -82,6 +90,9 @@ class TableRows:
     def first_of_each_class(self) -> Block:
         rows = self.whole()
         return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+
+    def at_hand(self) -> None:
+        return None
 
 
 class DistantRows:
@@ -118,3 +129,7 @@ class DistantRows:
     def first_of_each_class(self) -> Block:
         rows = self._sample
         return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+
+    def at_hand(self) -> TableRows:
+        rows = self._sample
+        return TableRows(rows.X, rows.codes, rows.weights, rows.index)
