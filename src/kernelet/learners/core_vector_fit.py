@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import _check_sample_weight
 
 from kernelet.learners.core_vector_rows import Source, source_elsewhere, source_in_memory
 from kernelet.learners.distant import DistantSet, distant_set, set_of_pieces
@@ -19,6 +21,9 @@ from kernelet.rows.batches import BatchPieces
 # So many rows of an array are gone through a block at a time: sorting and merging them would take
 # several times their memory.
 _MANY_ROWS = 100_000
+# Unless many of them are equal, by a sample: each of these would be a core vector by itself.
+_LOOKED_AT = 1000
+_DISTINCT = 0.9
 
 
 class FitsFromAnywhere(ABC):
@@ -33,7 +38,7 @@ class FitsFromAnywhere(ABC):
     def _leaves(self, X: Any) -> bool:
         """Whether rows are left where they are."""
         is_array = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
-        return is_distant(X) or (is_array and X.shape[0] >= _MANY_ROWS)
+        return is_distant(X) or (is_array and X.shape[0] >= _MANY_ROWS and _are_distinct(X))
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -54,12 +59,18 @@ class FitsFromAnywhere(ABC):
         self : object
         """
         if self._leaves(X):
-            told = {} if is_distant(X) else {"X": X, "y": y}
+            told = {}
+            if not is_distant(X):
+                told = {"X": X, "y": y}
+                y = column_or_1d(y, warn=True)
+                if sample_weight is not None:
+                    sample_weight = _check_sample_weight(sample_weight, X)
             return self._fit_elsewhere(distant_set(self, X, y, sample_weight), told)
         data, self.classes_ = training_set(self, X, y, sample_weight)
         self._learn_from(source_in_memory(type(self).__name__, data, self.classes_))
         return self
 
+    @with_callbacks
     def fit_batches(self, batches: Iterable[tuple[Any, ArrayLike]]) -> Self:
         """Learn from rows that come in batches, of which few at a time are in memory.
 
@@ -81,3 +92,10 @@ class FitsFromAnywhere(ABC):
         self.classes_ = data.rows.classes
         self._learn_from(source_elsewhere(type(self).__name__, data, told or {}))
         return self
+
+
+def _are_distinct(X: NDArray[Any]) -> bool:
+    """Whether most of some rows are not equal to another of them."""
+    size = min(_LOOKED_AT, X.shape[0])
+    some = np.random.default_rng(0).choice(X.shape[0], size, replace=False)
+    return bool(np.unique(X[some], axis=0).shape[0] >= _DISTINCT * size)

@@ -12,8 +12,9 @@ from kernelet.kernels import Kernel
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.training import TrainingSet
 from kernelet.rows import Block
-from kernelet.solvers.directions import NOWHERE, Directions
+from kernelet.solvers.directions import NOWHERE, Directions, share_left
 from kernelet.solvers.labelled_rows import DistantRows, LabelledRows, TableRows
+from kernelet.solvers.solution import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,11 @@ class _Largest:
         return max(self, other, key=lambda one: one.value)
 
 
+def _diagonal(kernel: Kernel, block: Block) -> FloatArray:
+    """k(x, x), which rows of single precision would have rounded, or infinite."""
+    return np.asarray(kernel.diagonal(block.X.astype(np.float64, copy=False)), dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class _LargestDiagonal:
     """Of k(x, x) in a block of rows."""
@@ -103,25 +109,23 @@ class _LargestDiagonal:
     kernel: Kernel
 
     def __call__(self, block: Block) -> _Largest:
-        return _Largest(float(self.kernel.diagonal(block.X).max(initial=0.0)))
+        return _Largest(float(_diagonal(self.kernel, block).max(initial=0.0)))
 
 
 @dataclass(frozen=True)
 class _LargestRest:
-    """Of what k(x, x) in a block of rows has outside of directions."""
+    """Of the share that k(x, x) in a block of rows has outside of directions."""
 
     directions: Directions
 
     def __call__(self, block: Block) -> _Largest:
         inside = np.square(self.directions.values(block)).sum(axis=1)
-        rest = self.directions.kernel.diagonal(block.X) - inside
-        return _Largest(float(rest.max(initial=0.0)))
+        return _Largest(share_left(_diagonal(self.directions.kernel, block), inside))
 
 
 def has_more(source: Source, directions: Directions) -> bool:
     """Whether the rows span more than some directions."""
-    rest = source.rows.total(_LargestRest(directions), "rest").value
-    return bool(rest > NOWHERE * source.diagonal)
+    return bool(source.rows.total(_LargestRest(directions), "rest").value > NOWHERE)
 
 
 def _largest_diagonal(kernel: Kernel, rows: LabelledRows) -> float:

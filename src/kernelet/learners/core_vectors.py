@@ -21,6 +21,8 @@ from kernelet.solvers.directions import Directions
 from kernelet.solvers.solution import Status
 
 FloatArray = NDArray[np.float64]
+# Products of directions below this are as good as none.
+_ORTHOGONAL = 1e-8
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Growth:
         Of `kernelet.learners.progress.reporting`.
     interrupted, ended : bool
         Whether Ctrl-C, or a callback, ended the growth.
+    overlap : float
+        The largest product of two directions that are to be orthogonal.
     """
 
     estimator: Any
@@ -87,6 +91,7 @@ class Growth:
     report: Callable[..., bool]
     interrupted: bool = False
     ended: bool = False
+    overlap: float = 0.0
 
     def __post_init__(self) -> None:
         self.C, self.eps = positive("C", self.estimator.C), positive("eps", self.estimator.eps)
@@ -177,6 +182,13 @@ class Growth:
         estimator.objective_ = float(sum(outcome.value for outcome in outcomes))
         estimator.n_iter_ = int(sum(outcome.n_iter for outcome in outcomes))
         estimator.interrupted_ = self.interrupted
+        if self.overlap > _ORTHOGONAL:
+            warnings.warn(
+                f"features of {type(estimator).__name__} are orthogonal to {self.overlap:.1e} "
+                f"only, for want of digits: scale the rows, or lower C ({self.C:g}).",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
         statuses = {outcome.status for outcome in outcomes}
         if statuses <= {Status.OPTIMAL}:
             return

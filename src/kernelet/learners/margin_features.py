@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from kernelet.solvers.labelled_rows import TableRows
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+T = TypeVar("T")
 SOLVERS = ("core_set", "exact")
 # Bytes that the features of all rows may take while features are learned.
 _MOST_BYTES = 1 << 28
@@ -73,7 +75,9 @@ def learn_features(
             if feature is None:
                 raise ValueError(_nothing_left(estimator, source, len(rounds), known))
             features.append(feature)
-            earlier[code] = _extended(source, known, feature, table if keeps else None)
+            earlier[code] = _finished(
+                growth, partial(_extended, growth, known, feature, table if keeps else None)
+            )
     growth.store(outcomes)
     machine = Expansion.joined(features).machine(source.kernel)
     return np.array(order, dtype=np.intp), machine
@@ -103,8 +107,22 @@ def _by_core_sets(
 def _feature(
     growth: Growth, machine: Ball | ExactMargin, known: Directions | None
 ) -> Expansion | None:
-    own = machine.own if isinstance(machine, ExactMargin) else machine.expansion(False)
-    return direction(growth.source.kernel, own, growth.source.diagonal, known)
+    source = growth.source
+
+    def made() -> Expansion | None:
+        own = machine.own if isinstance(machine, ExactMargin) else machine.expansion(False)
+        return direction(source.kernel, own, source.diagonal, known)
+
+    return _finished(growth, made)
+
+
+def _finished(growth: Growth, step: Callable[[], T]) -> T:
+    """What a short step gives, also if Ctrl-C came on the way: what comes after it then hurries."""
+    try:
+        return step()
+    except KeyboardInterrupt:
+        growth.interrupted = True
+        return step()
 
 
 def _exactly(
@@ -149,11 +167,13 @@ def _exactly(
 
 
 def _extended(
-    source: Source, known: Directions | None, feature: Expansion, table: TableRows | None
+    growth: Growth, known: Directions | None, feature: Expansion, table: TableRows | None
 ) -> Directions:
     """The directions of a class and one more, with their values at all rows of a table."""
-    own = Expansion(feature.index, feature.vectors, feature.coefficients, np.zeros(1))
+    source, own = growth.source, feature.without_intercept()
     expansion = own if known is None else Expansion.joined([known.expansion, own])
+    if known is not None:
+        growth.overlap = max(growth.overlap, float(np.abs(known.products(own)).max()))
     if table is None:
         return Directions(source.kernel, expansion)
     values = own.values(source.kernel, table.whole().X)

@@ -42,7 +42,8 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
 
     The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
     in batches (`fit_batches`): nothing of the size of the data is then in memory here. An array of
-    100 000 rows or more is gone through in blocks as well, and its equal rows are not merged.
+    100 000 rows or more is gone through in blocks as well, and its equal rows are not merged,
+    unless a sample shows many of them. Merge those of a file before: each needs a core vector.
 
     Parameters
     ----------

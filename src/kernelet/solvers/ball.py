@@ -192,6 +192,8 @@ class Ball:
     def add(self, block: Block, at: int, values: FloatArray, projection: FloatArray) -> None:
         """Take a row into the core set; `values` are its kernel values with that."""
         row = np.asarray(dense(block.X[at : at + 1]), dtype=np.float64)
+        # first, so that Ctrl-C on the way does not let the row in twice
+        self._members.add(int(block.index[at]))
         self.core.add(
             row[0],
             values,
@@ -201,7 +203,6 @@ class Ball:
             projection=projection,
             index=int(block.index[at]),
         )
-        self._members.add(int(block.index[at]))
         self.reach = self.primal_value = float("nan")
 
     def is_member(self, index: IndexArray) -> NDArray[np.bool_]:

@@ -23,6 +23,7 @@ FEW_ROWS = 1000
 _LEAST_EPS = 1e-13
 # Points of a ball that had no time.
 _HURRY = 60
+_HURRY_EPS = 1e-12
 
 
 def enclose(
@@ -105,6 +106,8 @@ def hurry(
     """Give balls that have hardly begun a few random rows."""
     for ball in balls:
         ball.start(rows)
+        # so wide a ball that it holds all from the start says nothing about them
+        ball.eps = min(ball.eps, _HURRY_EPS)
         ball.sample(rows, rng, sample_size or 59, _HURRY)
         ball.status = Status.ITERATION_LIMIT
 

@@ -17,7 +17,7 @@ from kernelet.solvers.core_set import IndexArray
 from kernelet.solvers.solution import FloatArray
 
 # A function whose values are below this share of the sum of its terms is rounding.
-_NOTHING = 1e-12
+_NOTHING = 1e-14
 # Rows of which less than this share is outside of earlier directions are in their span.
 NOWHERE = 1e-10
 # Of the squared norm if its terms were orthogonal; below, few of its digits are left.
@@ -150,7 +150,7 @@ class Directions:
 def direction(
     kernel: Kernel, function: Expansion, diagonal: float, earlier: Directions | None
 ) -> Expansion | None:
-    """A function as a direction of length 1, orthogonal to earlier ones in all digits.
+    """A function as a direction of length 1, orthogonal to earlier ones but for rounding.
 
     Parameters
     ----------
@@ -167,10 +167,14 @@ def direction(
         With the intercept, so that it is the signed distance from the hyperplane; None if nothing
         is left but rounding.
     """
-    left, total = diagonal, float(np.abs(function.coefficients).sum())
+    own = np.asarray(kernel.diagonal(function.vectors), dtype=np.float64)
+    # the largest value that the sum of its terms could have at one of its rows
+    size = float(np.abs(function.coefficients[:, 0]) @ np.sqrt(own))
+    size *= float(np.sqrt(own.max(initial=0.0)))
     if earlier is not None:
         inside = np.square(earlier.expansion.values(kernel, function.vectors)).sum(axis=1)
-        left = float((kernel.diagonal(function.vectors) - inside).max(initial=0.0))
+        if share_left(own, inside) <= NOWHERE:
+            return None
     function = _tidy(kernel, function, diagonal)
     if earlier is not None:
         for _ in range(2):
@@ -178,10 +182,21 @@ def direction(
             function = _tidy(kernel, function, diagonal)
     values = function.without_intercept().values(kernel, function.vectors)[:, 0]
     squared = float(function.coefficients[:, 0] @ values)
-    is_rounding = np.abs(values).max(initial=0.0) <= _NOTHING * diagonal * total
-    if left <= NOWHERE * diagonal or is_rounding or squared <= 0.0:
+    if np.abs(values).max(initial=0.0) <= _NOTHING * size or squared <= 0.0:
         return None
     return function.combined(np.array([squared**-0.5]))
+
+
+def share_left(diagonal: FloatArray, inside: FloatArray) -> float:
+    """The largest share of a k(x, x) that is not inside of directions; rows of length 0 have none.
+
+    Examples
+    --------
+    >>> share_left(np.array([4.0, 100.0, 0.0]), np.array([3.0, 99.0, 0.0]))
+    0.25
+    """
+    shares = np.divide(inside, diagonal, out=np.ones_like(diagonal), where=diagonal > 0.0)
+    return float((1.0 - shares).max(initial=0.0))
 
 
 def _tidy(kernel: Kernel, function: Expansion, diagonal: float) -> Expansion:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
@@ -30,6 +30,12 @@ _MOST_ADDED = 500
 # A margin this near to 1 is 1.
 _ROUNDING = 1e-10
 _EPSILON = float(np.finfo(np.float64).eps)
+# A relative duality gap that is as good as none, where there are no digits for less.
+NEAR = 1e-6
+# What is added to a diagonal if rounding takes more from it, in shares of its largest element.
+_LIFTS = (0.0, 1e-16, 1e-15, 1e-14, 1e-13)
+# Steps in which the value may fall by no more than rounding.
+_PATIENCE = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,7 @@ def newton_multipliers(
     Returns
     -------
     a : ndarray of shape (n,)
-        C_i xi_i.
+        C_i xi_i; some may be negative if it has not converged.
     n_iter : int
     converged : bool
 
@@ -85,30 +91,70 @@ def newton_multipliers(
     (array([0.5, 0.5]), 1, True)
     """
     margins, largest = K @ a, float(K.diagonal().max())
+    best, least, at_best, n_iter = a, np.inf, 0, 0
     for n_iter in range(1, max_iter + 1):
         active = np.flatnonzero(margins < 1.0)
-        goal = _minimum_over(active, K, C)
+        try:
+            goal = _minimum_over(active, K, C)
+        except LinAlgError:
+            break
         change, slope = goal - a, K[:, active] @ goal[active] - margins
         step = _line_search(margins, slope, C, float(a @ slope), float(change @ slope))
         a = goal if step == 1.0 else a + step * change
         margins = margins + step * slope
         # what a is to be at the minimum; rows at the margin may be on either side of it
-        rounding = max(_ROUNDING, _EPSILON * largest * float(np.abs(a).sum()))
-        if np.abs(a / C - np.maximum(0.0, 1.0 - margins)).max() <= rounding:
-            # large multipliers cancel in w, which they would no longer if some were clipped
-            while (a < 0.0).any():
-                a = _minimum_over(np.flatnonzero(a > 0.0), K, C)
-            return a, n_iter, True
-    return np.maximum(a, 0.0), max_iter, False
+        loss = np.maximum(0.0, 1.0 - margins)
+        error = float(np.abs(a / C - loss).max())
+        value = 0.5 * float(a @ margins + C @ loss**2)
+        if value < least * (1.0 - _ROUNDING):
+            best, least, at_best = a, value, n_iter
+        is_rounding = error <= _EPSILON * largest * float(np.abs(a).sum())
+        if error <= _ROUNDING or (is_rounding and _gap(a, K, C) <= NEAR):
+            tidy = _without_negatives(a, K, C)
+            if _gap(tidy, K, C) <= NEAR:
+                return tidy, n_iter, True
+        if n_iter > at_best + _PATIENCE:
+            break
+    tidy = _without_negatives(best, K, C)
+    if _gap(tidy, K, C) <= NEAR:
+        return tidy, n_iter, True
+    # not multipliers of the dual, but the best w that was seen
+    return best, n_iter, False
+
+
+def _gap(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
+    """Size of the relative duality gap: with negative multipliers the dual may be the larger."""
+    margins = K @ a
+    squared = float(a @ margins)
+    primal = 0.5 * squared + 0.5 * float(C @ np.maximum(0.0, 1.0 - margins) ** 2)
+    dual = float(a.sum()) - 0.5 * squared - 0.5 * float(a @ (a / C))
+    return abs(primal - dual) / primal if primal > 0.0 else np.inf
+
+
+def _without_negatives(a: FloatArray, K: FloatArray, C: FloatArray) -> FloatArray:
+    """Large multipliers cancel in w, which they would no longer if some were just clipped."""
+    clipped = np.maximum(a, 0.0)
+    try:
+        while (a < 0.0).any():
+            a = _minimum_over(np.flatnonzero(a > 0.0), K, C)
+    except LinAlgError:
+        return clipped
+    return a if _gap(a, K, C) <= _gap(clipped, K, C) else clipped
 
 
 def _minimum_over(active: IndexArray, K: FloatArray, C: FloatArray) -> FloatArray:
     """The multipliers if these rows, and no others, have a loss."""
-    gram = K[np.ix_(active, active)]
-    gram.flat[:: active.size + 1] += 1.0 / C[active]
-    a = np.zeros(C.size)
-    a[active] = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), np.ones(active.size))
-    return a
+    ridge, a = 1.0 / C[active], np.zeros(C.size)
+    for lift in _LIFTS:
+        gram = K[np.ix_(active, active)]
+        gram.flat[:: active.size + 1] += ridge + lift * float(K.diagonal().max())
+        try:
+            factor = cho_factor(gram, lower=True, overwrite_a=True)
+        except LinAlgError:
+            continue
+        a[active] = cho_solve(factor, np.ones(active.size))
+        return a
+    raise LinAlgError("rows of so different a length, or so large a C, leave no digits")
 
 
 def _line_search(
@@ -186,7 +232,7 @@ def exact_margin(
         with one_thread_if_small(index.size**3 // 6):
             a, spent, converged = newton_multipliers(K, C[index], a, max_iter)
         n_iter += spent
-        free = np.flatnonzero(a > 0.0)
+        free = np.flatnonzero(a)
         weights = a[free] * y[index[free]]
         own = Expansion(
             index[free], vectors[free], weights[:, None], np.array([float(weights.sum())])
@@ -202,14 +248,24 @@ def exact_margin(
         worst = missed[np.argsort(margins[missed], kind="stable")[:room]]
         index = np.append(index, worst)
     squared = float(a @ (K @ a))
+    primal = 0.5 * squared + 0.5 * float(C @ slack**2)
+    dual = float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index]))
+    if not converged:
+        # the best multiple of what is a point of the dual
+        a = np.maximum(a, 0.0)
+        curvature = float(a @ (K @ a) + a @ (a / C[index]))
+        dual = 0.5 * float(a.sum()) ** 2 / curvature if curvature > 0.0 else 0.0
+    status = Status.OPTIMAL
+    if not (converged and primal - dual <= NEAR * primal):
+        status = Status.ITERATION_LIMIT if spent >= max_iter else Status.NUMERICAL_LIMIT
     return ExactMargin(
         own if directions is None else directions.removed_from(own, products),
         own,
         free.size,
-        0.5 * squared + 0.5 * float(C @ slack**2),
-        float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index])),
+        primal,
+        dual,
         n_iter,
-        Status.OPTIMAL if converged else Status.ITERATION_LIMIT,
+        status,
     )
 
 

@@ -1,0 +1,210 @@
+"""Core vectors and margin features for want of digits, of distinct rows, or of time."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from kernelet import CoreVectorSVC, MaxMarginDiscriminantAnalysis
+from kernelet.datasets import make_banana
+from kernelet.kernels import Gaussian, Linear, Polynomial
+from kernelet.learners import core_vector_fit, margin_features
+from kernelet.learners.progress import HAS_CALLBACKS
+from kernelet.solvers import ball_growth
+from kernelet.solvers.ball import Ball
+from kernelet.solvers.core_set import CoreSet
+from kernelet.solvers.exact_margin import exact_margin
+from kernelet.solvers.labelled_rows import TableRows
+from kernelet.solvers.solution import Status
+
+CANCER, BENIGN = load_breast_cancer(return_X_y=True)
+STANDARD = (CANCER - CANCER.mean(axis=0)) / CANCER.std(axis=0)
+SIGNS = 2.0 * BENIGN - 1.0
+
+
+def longdouble_products(model):
+    """Of linear features among each other."""
+    machine = model.machine_
+    W = machine.vectors.astype(np.longdouble).T @ machine.coefficients.astype(np.longdouble)
+    return (W.T @ W).astype(np.float64)
+
+
+class TestExactSolver:
+    @pytest.mark.parametrize("C", [1.0, 1e4, 1e8, 1e10, 1e11])
+    def test_large_costs(self, C):
+        """Newton steps pass by multipliers so large that nearly everything is rounding."""
+        found = exact_margin(STANDARD, SIGNS, np.full(SIGNS.size, C), Linear())
+        assert found.status is Status.OPTIMAL
+        assert abs(found.primal_value - found.dual_value) <= 1e-6 * found.primal_value
+        if C <= 1e4:
+            peer = LinearSVC(C=C / 2, intercept_scaling=1, tol=1e-10, max_iter=10**6)
+            peer.fit(STANDARD, SIGNS)
+            w = found.function.vectors.T @ found.function.coefficients[:, 0]
+            assert_allclose(w, peer.coef_[0], rtol=1e-4, atol=1e-4)
+        else:
+            # for more than 1e8 there are no margins left to buy
+            assert_allclose(found.primal_value, 257850.0, rtol=1e-3)
+
+    def test_long_rows(self):
+        kernel = Polynomial(1.0, 0.0, 2)
+        found = exact_margin(CANCER, SIGNS, np.ones(SIGNS.size), kernel)
+        assert found.status is Status.OPTIMAL
+        assert_allclose(found.primal_value, 0.00664643, rtol=1e-5)
+
+    @pytest.mark.parametrize(
+        ("kernel", "C"), [(Polynomial(0.1, 1.0, 3), 1.0), (Linear(), 1e8)], ids=["cubes", "costs"]
+    )
+    def test_no_digits_left_is_told(self, kernel, C):
+        costs = np.full(SIGNS.size, C)
+        found = exact_margin(CANCER, SIGNS, costs, kernel)
+        assert found.status is Status.NUMERICAL_LIMIT
+        # no better than nothing in the worst case, and the bound holds
+        assert 0.0 <= found.dual_value <= found.primal_value <= 0.5 * costs.sum()
+        with pytest.warns(ConvergenceWarning, match="no digits left"):
+            MaxMarginDiscriminantAnalysis(solver="exact", kernel=kernel, C=C).fit(CANCER, BENIGN)
+
+
+class TestDirections:
+    @pytest.mark.parametrize("solver", ["exact", "core_set"])
+    @pytest.mark.parametrize("kind", ["one long row", "a column in other units"])
+    def test_rows_of_different_lengths(self, solver, kind):
+        rng = np.random.default_rng(0)
+        labels = np.arange(300) % 2
+        rows = rng.standard_normal((300, 3))
+        rows[:, 0] += 2.0 * (2.0 * labels - 1.0)
+        if kind == "one long row":
+            rows[-1] = [1e6, 0.0, 0.0]
+        else:
+            rows = np.c_[rows, 1e5 * rng.lognormal(0.0, 0.5, 300)]
+        model = MaxMarginDiscriminantAnalysis(1, solver=solver, kernel="linear", tol=0.1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            features = model.fit(rows, labels).transform(rows)[:, 0]
+        right = (features > 0.0) == (labels == 1)
+        assert right.mean() > 0.95
+        assert_allclose(longdouble_products(model), 1.0, rtol=1e-3)
+
+    @pytest.mark.parametrize("solver", ["exact", "core_set"])
+    def test_orthogonality_is_kept_or_told(self, solver):
+        options = {"solver": solver, "kernel": "linear", "tol": 0.1, "random_state": 0}
+        model = MaxMarginDiscriminantAnalysis(3, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(STANDARD, BENIGN)
+        assert_allclose(longdouble_products(model), np.eye(3), atol=1e-10)
+        with pytest.warns(ConvergenceWarning, match="orthogonal to .*e-0[45] only"):
+            MaxMarginDiscriminantAnalysis(3, C=1e4, **options).fit(CANCER, BENIGN)
+
+    def test_single_precision_has_no_more_dimensions(self, tmp_path):
+        rows = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(2000, 2))
+        rows[:] = np.random.default_rng(0).standard_normal((2000, 2))
+        labels = np.arange(2000) % 2
+        rows[:, 0] += labels
+        with pytest.raises(ValueError, match="span no more than 2"):
+            MaxMarginDiscriminantAnalysis(3, kernel="linear", random_state=0).fit(rows, labels)
+        rows *= 1e7
+        model = MaxMarginDiscriminantAnalysis(1, kernel="poly", gamma=1.0).fit(rows, labels)
+        assert np.isfinite(model.radii_).all()
+
+
+class TestEqualRows:
+    def test_many_equal_rows_are_merged_however_many_there_are(self, monkeypatch):
+        rng = np.random.default_rng(0)
+        rows = rng.integers(0, 2, size=(3000, 3)).astype(float)
+        labels = (rng.random(3000) < 0.2 + 0.2 * rows.sum(axis=1)).astype(int)
+        few = CoreVectorSVC(random_state=0).fit(rows, labels)
+        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 2000)
+        many = CoreVectorSVC(random_state=0).fit(rows, labels)
+        assert many.machine_ == few.machine_
+        assert many.n_vectors_ <= 16
+        distinct = rows + 1e-3 * rng.standard_normal(rows.shape)
+        assert many._leaves(distinct) and not many._leaves(rows)
+
+    def test_weights_and_labels_of_any_form(self, monkeypatch):
+        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+        rows, labels = make_banana(200, random_state=0)
+        plain = CoreVectorSVC(random_state=0).fit(rows, labels, sample_weight=np.full(200, 2.0))
+        scalar = CoreVectorSVC(random_state=0).fit(rows, labels, sample_weight=2.0)
+        assert scalar.machine_ == plain.machine_
+        with pytest.warns(Warning, match="column-vector"):
+            column = CoreVectorSVC(random_state=0).fit(rows, labels[:, None], sample_weight=2.0)
+        assert column.machine_ == plain.machine_
+
+
+class TestHurry:
+    @pytest.mark.parametrize("number", [1, 2, 4])
+    def test_ctrl_c_gives_all_features(self, number, monkeypatch):
+        original, seen = ball_growth.look_at_all, []
+
+        def look(*arguments):
+            seen.append(1)
+            if len(seen) == number:
+                raise KeyboardInterrupt
+            return original(*arguments)
+
+        monkeypatch.setattr(ball_growth, "look_at_all", look)
+        model = MaxMarginDiscriminantAnalysis(4, kernel="linear", random_state=0)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            features = model.fit(CANCER, BENIGN).transform(CANCER)
+        assert features.shape == (569, 4)
+        assert np.isfinite(features).all()
+        assert model.interrupted_
+
+    @pytest.mark.parametrize("solver", ["exact", "core_set"])
+    @pytest.mark.parametrize("name", ["direction", "_extended"])
+    def test_ctrl_c_between_machines(self, solver, name, monkeypatch):
+        original, seen = getattr(margin_features, name), []
+
+        def interrupted(*arguments):
+            seen.append(1)
+            if len(seen) == 2:
+                raise KeyboardInterrupt
+            return original(*arguments)
+
+        monkeypatch.setattr(margin_features, name, interrupted)
+        model = MaxMarginDiscriminantAnalysis(3, solver=solver, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            assert model.fit(STANDARD, BENIGN).transform(STANDARD).shape == (569, 3)
+        assert model.interrupted_
+
+    def test_ctrl_c_while_a_row_joins(self, monkeypatch):
+        rows, labels = make_banana(100, random_state=0)
+        table = TableRows(rows, (labels == labels.max()).astype(np.intp), np.ones(100))
+        ball = Ball(Gaussian(1.0), 2, 3.0, 1e-3, C=1.0, code=1)
+        original, seen = CoreSet._settle, []
+
+        def settle(core, *arguments):
+            seen.append(1)
+            original(core, *arguments)
+            if len(seen) == 20:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(CoreSet, "_settle", settle)
+        assert ball_growth.enclose([ball], table, np.random.RandomState(0))
+        assert np.unique(ball.core.index).size == ball.core.size
+
+    def test_callbacks_end_with_batches(self):
+        if not HAS_CALLBACKS:
+            return
+        told = []
+
+        class Listening:
+            def setup(self, estimator, context):
+                told.append("setup")
+
+            def teardown(self, estimator, context):
+                told.append("teardown")
+
+            def on_fit_task_begin(self, estimator, context): ...
+            def on_fit_task_end(self, estimator, context): ...
+
+        rows, labels = make_banana(200, random_state=0)
+        batches = [(rows[:100], labels[:100]), (rows[100:], labels[100:])]
+        CoreVectorSVC(random_state=0).set_callbacks(Listening()).fit_batches(batches)
+        assert told == ["setup", "teardown"]
