@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
+from kernelet import NormSVC, RelevanceVectorClassifier
+from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
 from kernelet.learners import relevance_search
 from kernelet.learners.norm_hinge import HingeLoss
@@ -13,19 +18,20 @@ from kernelet.learners.relevance_likelihood import GaussianLikelihood
 from kernelet.learners.relevance_search import most_probable
 from kernelet.learners.reweighting import reweight
 from kernelet.solvers.exact_margin import exact_margin, newton_multipliers
-from kernelet.solvers.parallel import blas_threads, one_thread_but, one_thread_if_small
+from kernelet.solvers.parallel import one_thread_but, one_thread_if_small
 
 TWO = 2
+BLAS = ThreadpoolController().select(user_api="blas")
 
 
 def n_threads() -> set[int]:
-    return {library["num_threads"] for library in blas_threads().select(user_api="blas").info()}
+    return {library["num_threads"] for library in BLAS.info()}
 
 
 @pytest.fixture(autouse=True)
 def two_threads():
     """The tests themselves run on one thread each."""
-    with blas_threads().limit(limits=TWO, user_api="blas"):
+    with BLAS.limit(limits=TWO):
         if n_threads() != {TWO}:
             pytest.fail("this BLAS cannot be told how many threads to take")
         yield
@@ -47,6 +53,40 @@ def test_exceptions_have_the_threads_that_were_there():
         assert n_threads() == {1}
         with one_thread_but() as still_one, still_one():
             assert n_threads() == {1}
+
+
+@pytest.mark.parametrize("kind", [NormSVC, RelevanceVectorClassifier])
+def test_fits_that_overlap_give_all_threads_back(kind):
+    rows, labels = make_banana(150, random_state=0)
+    begun = threading.Barrier(TWO)
+
+    def fit():
+        with one_thread_if_small(1):
+            begun.wait()
+            kind(gamma=1.0).fit(rows, labels)
+
+    threads = [threading.Thread(target=fit) for _ in range(TWO)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert n_threads() == {TWO}
+
+
+def test_one_of_two_does_not_wake_the_threads_of_both():
+    with one_thread_but() as all_threads, one_thread_if_small(1), all_threads():
+        assert n_threads() == {1}
+
+
+def test_libraries_may_have_different_numbers_of_threads():
+    one, *others = BLAS.lib_controllers
+    one.set_num_threads(1)
+    with one_thread_but() as all_threads:
+        assert n_threads() == {1}
+        with all_threads():
+            assert one.get_num_threads() == 1
+            assert all(other.get_num_threads() == TWO for other in others)
+    one.set_num_threads(TWO)
 
 
 def test_threads_are_given_back_after_an_error():

@@ -112,12 +112,20 @@ def available_threads() -> int:
 
 @functools.cache
 def _blas_controller() -> Any:
-    """threadpoolctl's view of the loaded BLAS, or None where it is not installed."""
+    """threadpoolctl's view of the loaded BLAS, or None where it is not installed.
+
+    Looking for it takes milliseconds, so once; `find_blas_again` is for who loads another.
+    """
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return None
     return ThreadpoolController()
+
+
+def find_blas_again() -> None:
+    """Forget which BLAS was loaded: SciPy brings one of its own beside NumPy's."""
+    _blas_controller.cache_clear()
 
 
 _blas_lock = threading.Lock()
@@ -146,3 +154,18 @@ def one_blas_thread() -> Iterator[None]:
             if _blas_users == 0 and _blas_limit is not None:
                 _blas_limit.restore_original_limits()
                 _blas_limit = None
+
+
+@contextmanager
+def all_blas_threads() -> Iterator[None]:
+    """Inside of `one_blas_thread`, the threads it has taken, if it is the only one at the time."""
+    with _blas_lock:
+        lifts = _blas_users == 1 and _blas_limit is not None
+        if lifts:
+            _blas_limit.restore_original_limits()
+    try:
+        yield
+    finally:
+        if lifts:
+            with _blas_lock:
+                _blas_controller().limit(limits=1, user_api="blas")

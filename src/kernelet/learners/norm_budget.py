@@ -32,7 +32,9 @@ class HasMachine(Protocol):
 Fitted = TypeVar("Fitted", bound=HasMachine)
 
 
-def largest_within(fit: Callable[[float], Fitted], budget: int, start: float) -> Fitted:
+def largest_within(
+    fit: Callable[[float], Fitted], budget: int, start: float
+) -> tuple[Fitted, bool]:
     """The fit with the most vectors, but no more than the budget, that a search over weights finds.
 
     A larger weight gives fewer vectors, by and large: the weight goes up or down by factors of ten
@@ -49,18 +51,25 @@ def largest_within(fit: Callable[[float], Fitted], budget: int, start: float) ->
 
     Returns
     -------
-    object
-        What ``fit`` returned for the weight that was chosen. A fit that was cut short ends the
-        search, with the best before it or, where there is none, with itself.
+    fitted : object
+        What ``fit`` returned for the weight that was chosen. A fit that was cut short, or Ctrl-C,
+        ends the search, with the best before it or, where there is none, with itself.
+    is_cut : bool
+        Whether that is how it ended.
     """
     best: Fitted | None = None
     too_small: float | None = None
     small_enough: float | None = None
     weight = start
     for _ in range(MAX_TRIES):
-        fitted = fit(weight)
+        try:
+            fitted = fit(weight)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return best, True
         if fitted.is_cut:
-            return fitted if best is None else best
+            return fitted if best is None else best, True
         n_vectors = fitted.machine.n_vectors
         if n_vectors <= budget:
             small_enough = weight if small_enough is None else min(weight, small_enough)
@@ -85,4 +94,4 @@ def largest_within(fit: Callable[[float], Fitted], budget: int, start: float) ->
             f"no C_norm up to {weight:g} leaves at most n_vectors={budget}; raise n_vectors, or "
             "scale the data."
         )
-    return best
+    return best, False

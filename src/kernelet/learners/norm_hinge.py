@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 
+from kernelet.learners.norm_libsvm import QuietSVC
 from kernelet.learners.norm_penalty import FloatArray
 from kernelet.learners.norm_space import Features
 from kernelet.learners.reweighting import LinearFit
@@ -50,7 +47,8 @@ class HingeLoss:
 
     def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
         """The machine with the least 1/2 w'w plus loss."""
-        if rows.shape[1] >= _MANY and not self._creeps:
+        # LIBSVM wants two classes; of one that has no weight there may be no rows
+        if rows.shape[1] >= _MANY and not self._creeps and np.ptp(self.y) > 0.0:
             fit = self._by_libsvm(rows, start)
             if fit.gap <= _ROUGH:
                 return fit
@@ -96,11 +94,10 @@ class HingeLoss:
         """w, b and the sum of the multipliers."""
         Phi = rows.take_all() if index.size == self.y.size else rows.take(index)
         limit = int(_PATIENCE * Phi.shape[1] ** 2)
-        machine = SVC(kernel="precomputed", C=1.0, tol=_KKT_TOL, cache_size=500, max_iter=limit)
-        with warnings.catch_warnings():
-            # the gap tells; another solver then takes over
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(Phi @ Phi.T, self.y[index], sample_weight=self.costs[index])
+        machine = QuietSVC(
+            kernel="precomputed", C=1.0, tol=_KKT_TOL, cache_size=500, max_iter=limit
+        )
+        machine.fit(Phi @ Phi.T, self.y[index], sample_weight=self.costs[index])
         signed = machine.dual_coef_[0]
         w: FloatArray = signed @ Phi[machine.support_]
         return w, float(machine.intercept_[0]), float(np.abs(signed).sum())

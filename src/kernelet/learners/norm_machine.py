@@ -99,6 +99,8 @@ def learn_norm(
     regularizer = choice("regularizer", estimator.regularizer, SPACES)
     C_norm = positive("C_norm", estimator.C_norm)
     tol = positive("tol", estimator.tol)
+    if tol >= 1.0:
+        raise ValueError(f"tol must be below 1, or every coefficient is dropped; got {tol:g}.")
     max_iter = count("max_iter", estimator.max_iter)
     is_sparse = norm_penalty(estimator.p, C_norm).is_sparse
     if estimator.n_vectors is not None:
@@ -109,14 +111,20 @@ def learn_norm(
                 f"p={estimator.p!r} does not: take p from 0 to 1, or n_vectors=None."
             )
     candidates = Candidates.of(X, kernel)
-    floor = _NOTHING * size / max(float(np.abs(candidates.gram).max()), np.finfo(float).tiny)
+    # 1 for labels and a Gaussian kernel, as in the paper; and the same problem in other units
+    first = size / (float(np.abs(candidates.gram).max()) or 1.0)
+    if not 0.0 < first < np.inf:
+        raise ValueError(
+            f"{kernel!r} has values of next to nothing, or more than any, on the rows; scale the "
+            "data, or change gamma or degree."
+        )
     begin = time.perf_counter()
-    is_cut = False
+    is_cut, has_found = False, False
     n_fits = 1 if estimator.n_vectors is None else MAX_TRIES
     with reporting(estimator, 0, n_fits * max_iter * len(losses), X=X, y=y) as report:
 
         def fit(C: float) -> NormMachine:
-            nonlocal is_cut
+            nonlocal is_cut, has_found
             runs: list[Reweighted] = []
 
             def on_step(step: Step) -> bool:
@@ -134,8 +142,10 @@ def learn_norm(
                 return report(None, machine)
 
             for loss in losses:
-                # after Ctrl-C one step gives the outputs that are left
+                # after Ctrl-C one step gives the outputs that are left, if there is no machine yet
                 hurry = any(run.interrupted for run in runs)
+                if hurry and has_found:
+                    raise KeyboardInterrupt
                 runs.append(
                     reweight(
                         candidates.values,
@@ -144,21 +154,22 @@ def learn_norm(
                         norm_penalty(estimator.p, C),
                         regularizer=regularizer,
                         epsilon=tol,
-                        # 1 for labels, as in the paper
-                        first=size,
-                        floor=floor,
+                        first=first,
+                        floor=_NOTHING * first,
                         max_iter=1 if hurry else max_iter,
                         on_step=on_step,
                     )
                 )
             learned = NormMachine(candidates.machine([run.end for run in runs]), runs, C)
             is_cut = learned.is_cut
+            has_found |= learned.machine.n_vectors <= (estimator.n_vectors or 0)
             return learned
 
         if estimator.n_vectors is None:
             learned = fit(C_norm)
         else:
-            learned = largest_within(fit, estimator.n_vectors, C_norm)
+            learned, was_interrupted = largest_within(fit, estimator.n_vectors, C_norm)
+            is_cut |= was_interrupted
     _store(estimator, learned)
     if is_cut and not learned.is_cut:
         warnings.warn(
@@ -183,10 +194,12 @@ def _store(estimator: Any, learned: NormMachine) -> None:
         why = "a callback wanted the end" if learned.is_cut else "max_iter was reached"
         why = "interrupted" if any(run.interrupted for run in runs) else why
         change = max(run.end.change for run in open_runs)
+        budget, n_vectors = estimator.n_vectors, learned.machine.n_vectors
+        over = "" if budget is None or n_vectors <= budget else f", not n_vectors={budget} as asked"
         warnings.warn(
             f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "
-            f"largest (tol={estimator.tol:g}, {learned.machine.n_vectors} vectors). Raise "
-            "max_iter or tol; the model is usable.",
+            f"largest (tol={estimator.tol:g}, {n_vectors} vectors{over}). Raise max_iter or tol; "
+            "the model is usable.",
             ConvergenceWarning,
             stacklevel=5,
         )

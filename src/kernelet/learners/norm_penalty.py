@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _LEAST_WEIGHT = 1e-8
+# A coefficient is no smaller than this share of the largest, nor is that smaller than the second.
 _LEAST_SIZE = 1e-14
+_LEAST_LARGEST = 1e-140
 
 
 class NormPenalty(ABC):
@@ -66,7 +68,7 @@ class PowerPenalty(NormPenalty):
 
     def scale(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         size = np.abs(alpha)
-        size = np.maximum(size, _LEAST_SIZE * max(size.max(initial=0.0), _LEAST_SIZE))
+        size = np.maximum(size, _LEAST_SIZE * max(size.max(initial=0.0), _LEAST_LARGEST))
         return size ** (1.0 - 0.5 * self.p), np.full(size.size, self.C_norm)
 
     def is_met(self, alpha: FloatArray, change: float, objective: float, epsilon: float) -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVR
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from kernelet.learners.norm_libsvm import QuietSVR
 from kernelet.learners.norm_penalty import FloatArray
 from kernelet.learners.norm_space import Features
 from kernelet.learners.reweighting import LinearFit
@@ -48,10 +45,16 @@ class SquaredLoss:
         middle = self.share @ Phi
         Phi = Phi - middle
         weighted = self.costs[:, None] * Phi
+        targets = self.targets - self.centre
         H = Phi.T @ weighted
         H[np.diag_indices_from(H)] += 1.0
-        targets = self.targets - self.centre
-        w = cho_solve(cho_factor(H, lower=True, check_finite=False), targets @ weighted)
+        try:
+            w = cho_solve(cho_factor(H, lower=True, check_finite=False), targets @ weighted)
+        except LinAlgError:
+            # the squares have no digits left for the ridge; the rows themselves have
+            root = np.sqrt(self.costs)
+            system = np.vstack([root[:, None] * Phi, np.eye(Phi.shape[1])])
+            w = np.linalg.lstsq(system, np.append(root * targets, np.zeros(Phi.shape[1])), None)[0]
         rest = targets - Phi @ w
         loss = 0.5 * float(self.costs @ (rest * rest))
         # the dual point C rest proves the value, 1/2 |w - Phi'C rest|^2 below it
@@ -111,7 +114,7 @@ class EpsilonLoss:
 
     def _by_libsvm(self, Phi: FloatArray) -> LinearFit:
         """The same on the Gram matrix of the features."""
-        machine = SVR(
+        machine = QuietSVR(
             kernel="precomputed",
             C=1.0,
             epsilon=self.epsilon / self.size,
@@ -121,10 +124,7 @@ class EpsilonLoss:
         )
         # In units of the targets' size s, f/s with the weights w/s costs 1/s^2 of what f costs.
         t = self.targets - self.middle
-        with warnings.catch_warnings():
-            # the gap tells; another solver then takes over
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(Phi @ Phi.T, t / self.size, self.costs / self.size)
+        machine.fit(Phi @ Phi.T, t / self.size, self.costs / self.size)
         multipliers = self.size * machine.dual_coef_[0]
         w: FloatArray = multipliers @ Phi[machine.support_]
         b = self.size * float(machine.intercept_[0])

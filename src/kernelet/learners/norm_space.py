@@ -122,10 +122,9 @@ def kernel_space(R: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
     """The space for R + Lambda, e = d^2 Lambda, whatever the rank of R."""
     S = R * d
     S *= d[:, None]
-    diagonal = S.ravel()[:: d.size + 1]
-    diagonal += e
+    S.flat[:: d.size + 1] += e
     # The factor of a matrix that is singular to working precision is noise in its last rows.
-    floor = relative_rank_tolerance(d.size) * float(diagonal.sum())
+    floor = relative_rank_tolerance(d.size) * float(S.diagonal().sum())
     if float(e.min(initial=np.inf)) > floor:
         L, fault = dpotrf(S, lower=1, clean=1)
         if not fault:

@@ -83,7 +83,13 @@ def regression_set(
     kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
     share = rows.costs / rows.costs.sum()
     centre = float(np.mean(share @ targets))
-    size = float(np.sqrt(np.mean(share @ np.square(targets - centre))))
+    with np.errstate(over="ignore"):
+        size = float(np.sqrt(np.mean(share @ np.square(targets - centre))))
+    if not np.isfinite(size):
+        raise ValueError(
+            f"{type(estimator).__name__} cannot square targets as large as these; divide y by "
+            f"their size, {float(np.abs(targets).max()):.0e}."
+        )
     is_constant = size <= 1e-14 * max(abs(centre), np.finfo(np.float64).tiny)
     return RegressionSet(
         rows.X,

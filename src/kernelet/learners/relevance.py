@@ -122,14 +122,15 @@ def learn_relevance(
         why = "max_iter was reached" if at_limit else "a callback wanted the end"
         why = "interrupted" if any(run.interrupted for run in runs) else why
         gain = max(run.gain for run in open_runs)
+        left = f"and the log evidence would still rise by {gain:.2g} or more (tol={tol:g})"
+        left = left if np.isfinite(gain) else "before all rows were looked at"
         warnings.warn(
-            f"{type(estimator).__name__} stopped early: {why}, and the log evidence would still "
-            f"rise by {gain:.2g} or more (tol={tol:g}). Raise max_iter or tol; the model is "
-            "usable.",
+            f"{type(estimator).__name__} stopped early: {why}, {left}. Raise max_iter or tol; the "
+            "model is usable.",
             ConvergenceWarning,
             stacklevel=5,
         )
-    is_constant = all(run.state.index.size == 1 for run in runs)
+    is_constant = all(run.state.index.size == 1 and run.converged for run in runs)
     if is_constant and any(np.ptp(likelihood.t) > 0.0 for likelihood in likelihoods):
         warnings.warn(
             f"{type(estimator).__name__} found no row whose kernel function makes the data more "

@@ -45,7 +45,7 @@ class Relevance:
     n_iter : int
         How many columns were added or exchanged.
     gain : float
-        What the best column still outside promised at the end.
+        What the best column still outside promised at the end; infinite if none was looked at.
     converged, interrupted : bool
     path : ndarray of shape (n_iter, 2)
         Columns inside, without the bias, and evidence, after each.
@@ -96,6 +96,8 @@ def most_probable(
         search.threads = all_threads if Phi.size > _MANY_NUMBERS else nullcontext
         try:
             search.run()
+            if search.is_stopped:
+                search.gain = float(gains_of_adding(*search.candidates()[:3]).max())
         except KeyboardInterrupt:
             search.interrupted = True
     return Relevance(

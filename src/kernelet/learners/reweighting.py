@@ -124,45 +124,46 @@ def reweight(
     path: list[tuple[int, float]] = []
     best: Step | None = None
     converged = interrupted = stopped = False
-    for n_iter in range(1, max_iter + 1):
-        is_whole = index.size == m
-        K = values if is_whole else values[:, index]
-        R = gram if is_whole else gram[np.ix_(index, index)]
-        try:
+    try:
+        for n_iter in range(1, max_iter + 1):
+            is_whole = index.size == m
+            K = values if is_whole else values[:, index]
+            R = gram if is_whole else gram[np.ix_(index, index)]
             with one_thread_if_small(K.size * index.size):
                 space = SPACES[regularizer](R, *penalty.scale(anchor))
                 start = None if n_iter == 1 else (space.weights(alpha), intercept)
                 fit = solve(Features(K, space), start)
-        except KeyboardInterrupt:
-            if best is None:
-                raise
-            interrupted = True
-            break
-        last, alpha, intercept = alpha, space.coefficients(fit.weights), fit.intercept
-        size = np.abs(alpha)
-        largest = float(size.max(initial=0.0))
-        change = float(np.abs(alpha - last).max(initial=0.0)) / largest if largest else 0.0
-        norm = 0.5 * float(alpha @ (R @ alpha if regularizer == "kernel" else alpha))
-        kept = np.full(size.size, largest > floor)
-        if penalty.is_sparse:
-            kept &= size > epsilon * largest
-        index, alpha, last = index[kept], alpha[kept], last[kept]
-        objective = norm + penalty.value(alpha) + fit.loss
-        step = Step(n_iter, index, alpha, intercept, objective, change, fit.gap)
-        rose = bool(path) and objective > path[-1][1]
-        path.append((index.size, objective))
-        if best is None or penalty.is_sparse or objective <= best.objective:
-            best = step
-        converged = not index.size or (
-            bool(kept.all()) and penalty.is_met(alpha, change, objective, epsilon)
-        )
-        stopped = on_step is not None and bool(on_step(step)) and not converged
-        if stopped or converged:
-            break
-        anchor = np.abs(alpha)
-        if penalty.stride and n_iter > 1 and not rose:
-            ratio = np.clip(anchor / np.maximum(np.abs(last), np.finfo(np.float64).tiny), *_AHEAD)
-            anchor = anchor * ratio**penalty.stride
+            last, alpha, intercept = alpha, space.coefficients(fit.weights), fit.intercept
+            size = np.abs(alpha)
+            largest = float(size.max(initial=0.0))
+            change = float(np.abs(alpha - last).max(initial=0.0)) / largest if largest else 0.0
+            norm = 0.5 * float(alpha @ (R @ alpha if regularizer == "kernel" else alpha))
+            kept = np.full(size.size, largest > floor)
+            if penalty.is_sparse:
+                kept &= size > epsilon * largest
+            index, alpha, last = index[kept], alpha[kept], last[kept]
+            objective = norm + penalty.value(alpha) + fit.loss
+            step = Step(n_iter, index, alpha, intercept, objective, change, fit.gap)
+            rose = bool(path) and objective > path[-1][1]
+            path.append((index.size, objective))
+            if best is None or penalty.is_sparse or objective <= best.objective:
+                best = step
+            converged = not index.size or (
+                bool(kept.all()) and penalty.is_met(alpha, change, objective, epsilon)
+            )
+            stopped = on_step is not None and bool(on_step(step)) and not converged
+            if stopped or converged:
+                break
+            anchor = np.abs(alpha)
+            if penalty.stride and n_iter > 1 and not rose:
+                ratio = np.clip(
+                    anchor / np.maximum(np.abs(last), np.finfo(np.float64).tiny), *_AHEAD
+                )
+                anchor = anchor * ratio**penalty.stride
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        interrupted, converged = True, False
     assert best is not None
     end = replace(best, n_iter=len(path))
     return Reweighted(end, np.array(path, dtype=np.float64), converged, interrupted, stopped)

@@ -6,10 +6,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from importlib import import_module
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
+from kernelet.kernels.blocks import all_blas_threads, find_blas_again, one_blas_thread
+
+# SciPy's BLAS is held to one thread as well as NumPy's.
+import_module("scipy.linalg")
+find_blas_again()
 
 # Multiplications in a matrix product above which a second thread pays.
 _WORTH_A_THREAD = 1_000_000_000
@@ -18,38 +22,20 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@cache
-def blas_threads() -> ThreadpoolController:
-    """The BLAS libraries of this process; looking for them takes milliseconds, so once."""
-    return ThreadpoolController()
-
-
-def one_thread_if_small(n_products: int) -> AbstractContextManager[object]:
+def one_thread_if_small(n_products: int) -> AbstractContextManager[None]:
     """BLAS on one thread for loops over products of this size, if waking another costs more."""
-    if n_products > _WORTH_A_THREAD:
-        return nullcontext()
-    limit: AbstractContextManager[object] = blas_threads().limit(limits=1, user_api="blas")
-    return limit
+    return nullcontext() if n_products > _WORTH_A_THREAD else one_blas_thread()
 
 
 @contextmanager
-def one_thread_but() -> Iterator[Callable[[], AbstractContextManager[object]]]:
+def one_thread_but() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """BLAS on one thread but for what runs in contexts that it gives, with all threads.
 
     NumPy and SciPy bring a BLAS each, whose threads wait awake for more work: a loop that goes to
     and fro between the two on several threads takes many times as long as on one.
     """
-    with blas_threads().limit(limits=1, user_api="blas") as limited:
-        before = limited.get_original_num_threads()["blas"] or 1
-
-        def all_threads() -> AbstractContextManager[object]:
-            if before == 1:
-                return nullcontext()
-            limit: AbstractContextManager[object]
-            limit = blas_threads().limit(limits=before, user_api="blas")
-            return limit
-
-        yield all_threads
+    with one_blas_thread():
+        yield all_blas_threads
 
 
 def map_in_threads(
@@ -67,7 +53,7 @@ def map_in_threads(
     if n_threads <= 1:
         return [function(item) for item in items]
     with (
-        blas_threads().limit(limits=1, user_api="blas"),
+        one_blas_thread(),
         ThreadPoolExecutor(n_threads) as executor,
     ):
         try:
