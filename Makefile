@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-cortex lint format test-oldest test-newest speed site docs clean
+.PHONY: help demo test test-all test-browser test-cortex lint format test-oldest test-newest speed site docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -33,7 +33,10 @@ help:  ## show this list
 demo: $(VENV)/.demo  ## train an SVM and small machines on digits, compare them, make demo.html
 	@$(VENV)/bin/python -m kernelet demo $(ARGS)
 
-test: $(VENV)/.test  ## run the tests (ARGS="-k name" for some of them)
+test: $(VENV)/.test  ## run the quick tests (ARGS="-k name" for some of them)
+	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.test  ## run all tests
 	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) $(ARGS)
 
 # Needs node, a Chromium with its driver, and LIBSVM's programs; on Debian:
