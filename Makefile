@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-browser test-cortex lint format test-oldest test-newest speed site docs clean
+.PHONY: help demo test test-all test-kernels test-browser test-cortex lint format test-oldest test-newest speed site docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -38,6 +38,11 @@ test: $(VENV)/.test  ## run the quick tests (ARGS="-k name" for some of them)
 
 test-all: $(VENV)/.test  ## run all tests
 	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) $(ARGS)
+
+# KERNELS="Haswell Prescott" for some of them; tests/processors.py lists all.
+KERNELS ?=
+test-kernels: $(VENV)/.test  ## run what depends on digits with the loops of other processors
+	@$(VENV)/bin/python tests/processors.py $(KERNELS) -- $(ARGS)
 
 # Needs node, a Chromium with its driver, and LIBSVM's programs; on Debian:
 # apt install nodejs chromium chromium-driver libsvm-tools

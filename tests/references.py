@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import clarabel
 import numpy as np
+from scipy import sparse
 
 
 def _squared_distance(x: np.ndarray, z: np.ndarray) -> float:
@@ -173,8 +175,6 @@ def svm_by_clarabel(
     Phi: np.ndarray, y: np.ndarray, C: np.ndarray | float
 ) -> tuple[float, np.ndarray]:
     """Value and weights of min 1/2 w'w + sum C_i xi_i, y_i (phi_i'w + b) >= 1 - xi_i, xi >= 0."""
-    import clarabel
-    from scipy import sparse
 
     n, m = Phi.shape
     P = sparse.diags(np.concatenate([np.ones(m), np.zeros(1 + n)]), format="csc")
@@ -205,3 +205,15 @@ def bias_interval(scores: np.ndarray, y: np.ndarray, at_zero: np.ndarray) -> tup
         else:
             high = min(high, end)
     return low, high
+
+
+def quadratic_program(P, q, A, b):
+    """The least 1/2 x'Px + q'x with Ax <= b, by Clarabel."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    cones = [clarabel.NonnegativeConeT(len(b))]
+    solver = clarabel.DefaultSolver(
+        sparse.triu(sparse.csc_matrix(P)).tocsc(), q, sparse.csc_matrix(A), b, cones, settings
+    )
+    return float(solver.solve().obj_val)

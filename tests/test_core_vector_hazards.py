@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
 
 import numpy as np
@@ -22,10 +24,24 @@ from kernelet.solvers.core_set import CoreSet
 from kernelet.solvers.exact_margin import exact_margin
 from kernelet.solvers.labelled_rows import TableRows
 from kernelet.solvers.solution import Status
+from references import quadratic_program
 
+EXACT = sys.modules[exact_margin.__module__]
 CANCER, BENIGN = load_breast_cancer(return_X_y=True)
 STANDARD = (CANCER - CANCER.mean(axis=0)) / CANCER.std(axis=0)
 SIGNS = 2.0 * BENIGN - 1.0
+
+
+def squared_hinge_by_clarabel(rows, C):
+    """min 1/2 |w|^2 + 1/2 b^2 + C/2 sum_i xi_i^2, in units of the columns' size."""
+    n, d = rows.shape
+    size = np.append(np.abs(rows).max(axis=0), 1.0)
+    P = np.diag(np.concatenate([size**-2.0 / C, np.ones(n)]))
+    design = SIGNS[:, None] * np.c_[rows, np.ones(n)] / size
+    A = np.vstack([np.hstack([-design, -np.eye(n)]), np.hstack([np.zeros((n, d + 1)), -np.eye(n)])])
+    return C * quadratic_program(
+        P, np.zeros(d + 1 + n), A, np.concatenate([-np.ones(n), np.zeros(n)])
+    )
 
 
 def longdouble_products(model):
@@ -52,22 +68,49 @@ class TestExactSolver:
             assert_allclose(found.primal_value, 257850.0, rtol=1e-3)
 
     def test_long_rows(self):
+        """k(x, x) up to 1e15; at C=1 rounding is of the size of 1 / C, and some processors stop."""
         kernel = Polynomial(1.0, 0.0, 2)
-        found = exact_margin(CANCER, SIGNS, np.ones(SIGNS.size), kernel)
+        found = exact_margin(CANCER, SIGNS, np.full(SIGNS.size, 0.01), kernel)
         assert found.status is Status.OPTIMAL
-        assert_allclose(found.primal_value, 0.00664643, rtol=1e-5)
+        assert_allclose(found.primal_value, 0.0061446, rtol=1e-5)
+        edge = exact_margin(CANCER, SIGNS, np.ones(SIGNS.size), kernel)
+        assert edge.status in (Status.OPTIMAL, Status.NUMERICAL_LIMIT)
+        assert_allclose(edge.primal_value, 0.00664643, rtol=0.01)
 
     @pytest.mark.parametrize(
         ("kernel", "C"), [(Polynomial(0.1, 1.0, 3), 1.0), (Linear(), 1e8)], ids=["cubes", "costs"]
     )
-    def test_no_digits_left_is_told(self, kernel, C):
+    def test_where_no_digits_are_left_there_is_a_warning_and_a_good_model(self, kernel, C):
         costs = np.full(SIGNS.size, C)
         found = exact_margin(CANCER, SIGNS, costs, kernel)
         assert found.status is Status.NUMERICAL_LIMIT
-        # no better than nothing in the worst case, and the bound holds
-        assert 0.0 <= found.dual_value <= found.primal_value <= 0.5 * costs.sum()
+        assert 0.0 <= found.dual_value <= found.primal_value
+        if kernel == Linear():
+            # LinearSVC's problem, in columns of the size that Clarabel needs
+            assert_allclose(found.primal_value, squared_hinge_by_clarabel(CANCER, C), rtol=0.02)
+        model = MaxMarginDiscriminantAnalysis(solver="exact", kernel=kernel, C=C)
         with pytest.warns(ConvergenceWarning, match="no digits left"):
-            MaxMarginDiscriminantAnalysis(solver="exact", kernel=kernel, C=C).fit(CANCER, BENIGN)
+            features = model.fit(CANCER, BENIGN).transform(CANCER)
+        assert np.mean((features[:, 0] > 0.0) == BENIGN) > 0.99
+
+    @pytest.mark.parametrize("C", 10.0 ** np.arange(5, 13))
+    def test_every_large_cost_gives_a_model(self, C):
+        model = MaxMarginDiscriminantAnalysis(solver="exact", kernel="linear", C=C)
+        with pytest.warns(ConvergenceWarning, match="no digits left"):
+            features = model.fit(CANCER, BENIGN).transform(CANCER)
+        assert np.mean((features[:, 0] > 0.0) == BENIGN) > 0.98
+
+    def test_a_dual_value_above_the_primal_one_is_no_proof(self, monkeypatch):
+        rows, signs = np.array([[-1.0], [1.0], [10.0]]), np.array([-1.0, 1.0, 1.0])
+
+        def with_a_negative_one(K, C, a, max_iter):
+            return np.linalg.solve(K + np.diag(1.0 / C), np.ones(C.size)), 1, True
+
+        assert exact_margin(rows, signs, np.ones(3), Linear()).status is Status.OPTIMAL
+        monkeypatch.setattr(EXACT, "newton_multipliers", with_a_negative_one)
+        found = exact_margin(rows, signs, np.ones(3), Linear())
+        assert found.dual_value > 1.01 * found.primal_value
+        assert found.status is Status.NUMERICAL_LIMIT
 
 
 class TestDirections:
@@ -98,8 +141,14 @@ class TestDirections:
             warnings.simplefilter("error")
             model.fit(STANDARD, BENIGN)
         assert_allclose(longdouble_products(model), np.eye(3), atol=1e-10)
-        with pytest.warns(ConvergenceWarning, match="orthogonal to .*e-0[45] only"):
-            MaxMarginDiscriminantAnalysis(3, C=1e4, **options).fit(CANCER, BENIGN)
+        with pytest.warns(ConvergenceWarning) as record:
+            raw = MaxMarginDiscriminantAnalysis(3, C=1e4, **options).fit(CANCER, BENIGN)
+        text = " ".join(str(warning.message) for warning in record)
+        reported = float(re.search(r"orthogonal to (\S+) only", text).group(1))
+        # which is measured by kernel values, and so up to their rounding
+        measured = np.abs(longdouble_products(raw) - np.eye(3)).max()
+        assert 1e-7 < reported < 1e-2
+        assert measured < 100.0 * reported
 
     def test_single_precision_has_no_more_dimensions(self, tmp_path):
         rows = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(2000, 2))

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import clarabel
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
 from sklearn.svm import SVR, OneClassSVM
 
 from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
+from references import quadratic_program
 
 RNG = np.random.default_rng(0)
 PHI = RNG.normal(size=(50, 4))
 Y = PHI @ [1.0, -2.0, 0.5, 0.0] + 3.0 + 0.5 * RNG.normal(size=50)
 COSTS = RNG.uniform(0.2, 3.0, 50)
-
-
-def by_clarabel(P, q, A, b):
-    """The least 1/2 x'Px + q'x with Ax <= b."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-    cones = [clarabel.NonnegativeConeT(len(b))]
-    solver = clarabel.DefaultSolver(
-        sparse.triu(sparse.csc_matrix(P)).tocsc(), q, sparse.csc_matrix(A), b, cones, settings
-    )
-    return float(solver.solve().obj_val)
 
 
 def interval_value(Phi, lower, upper, C_lower, C_upper):
@@ -43,7 +30,7 @@ def interval_value(Phi, lower, upper, C_lower, C_upper):
             np.hstack([np.zeros((2 * n, m + 1)), -np.eye(2 * n)]),
         ]
     )
-    return by_clarabel(P, q, A, np.concatenate([-lower, upper, np.zeros(2 * n)]))
+    return quadratic_program(P, q, A, np.concatenate([-lower, upper, np.zeros(2 * n)]))
 
 
 def one_class_value(Phi, C, nu):
@@ -57,7 +44,7 @@ def one_class_value(Phi, C, nu):
             np.hstack([np.zeros((n, m + 1)), -np.eye(n)]),
         ]
     )
-    return by_clarabel(P, q, A, np.zeros(2 * n))
+    return quadratic_program(P, q, A, np.zeros(2 * n))
 
 
 def cases():

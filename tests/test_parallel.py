@@ -18,7 +18,7 @@ from kernelet.learners.relevance_likelihood import GaussianLikelihood
 from kernelet.learners.relevance_search import most_probable
 from kernelet.learners.reweighting import reweight
 from kernelet.solvers.exact_margin import exact_margin, newton_multipliers
-from kernelet.solvers.parallel import one_thread_but, one_thread_if_small
+from kernelet.solvers.parallel import map_in_threads, one_thread_but, one_thread_if_small
 
 TWO = 2
 BLAS = ThreadpoolController().select(user_api="blas")
@@ -137,3 +137,22 @@ def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
     X = np.random.default_rng(0).normal(size=(6, 2))
     exact_margin(X, y, np.ones(6), Gaussian(1.0))
     assert len(seen) > 1 and all(threads == {1} for threads in seen)
+
+
+def test_ctrl_c_while_threads_are_started_leaves_none_at_work(monkeypatch):
+    """An executor does not wait for a thread whose start was interrupted."""
+    start, begun, hurried = threading.Thread.start, [], threading.Event()
+
+    def interrupted(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    def work(item):
+        begun.append(hurried.is_set())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            map_in_threads(work, range(3), 2, hurried.set)
+    # those that began later were told before
+    assert all(begun)

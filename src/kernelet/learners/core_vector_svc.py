@@ -60,7 +60,7 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
     tol : float or None, default=0.1
         Relative duality gap to reach as well: the radius is mostly made of constants, so that eps
         alone says little about w where the margins are violated by many rows. eps is halved until
-        the gap is reached. None is the paper's rule.
+        the gap is reached. None is the paper's rule if k(x, x) is constant, and 0.1 otherwise.
     kernel : str, Kernel or callable, default="rbf"
         A name or a kernel object, positive definite. Where k(x, x) is not constant, as the paper
         needs it to be, the points get one more coordinate which makes it so.

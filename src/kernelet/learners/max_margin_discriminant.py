@@ -58,8 +58,9 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
         a machine.
     tol : float or None, default=None
         Relative duality gap to reach as well. None is the paper's rule, which makes features of
-        few kernel values. With a large C, a tiny weight or a long row the radius is mostly made of
-        constants, and eps alone says little about w: give ``tol`` there, such as 0.1.
+        few kernel values, if k(x, x) is constant, and 0.1 otherwise: the radius is then that of the
+        longest row, and eps alone says little about w. So it does with a large C or a tiny weight:
+        give ``tol`` there.
     solver : {"core_set", "exact"}, default="core_set"
         Balls around core sets, or the exact machines, over all rows in memory (algorithm 1).
     kernel : str, Kernel or callable, default="rbf"

@@ -45,6 +45,15 @@ class HingeLoss:
         self.tol = tol
         self._creeps = False
 
+    @property
+    def constant(self) -> float:
+        """The class of the larger cost."""
+        return 1.0 if float(self.costs @ self.y) > 0.0 else -1.0
+
+    def value(self, scores: FloatArray) -> float:
+        """The loss of f with these values at the rows."""
+        return float(self.costs @ np.maximum(0.0, 1.0 - self.y * scores))
+
     def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
         """The machine with the least 1/2 w'w plus loss."""
         # LIBSVM wants two classes; of one that has no weight there may be no rows

@@ -6,7 +6,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,19 @@ class Candidates:
         return KernelMachine(
             self.kernel, self.vectors[used], beta[used], [end.intercept for end in ends]
         )
+
+    def no_worse_than_a_constant(self, run: Reweighted, loss: RidgeSolver) -> Reweighted:
+        """A run; or a constant, if coefficients without digits make a machine that is worse."""
+        end = run.end
+        scores = self.values[:, end.index] @ end.coefficients + end.intercept
+        limit = loss.value(np.full(scores.size, loss.constant))
+        if loss.value(scores) <= (1.0 + _ROUGH) * limit:
+            return run
+        none = np.empty(0, dtype=np.intp)
+        constant = replace(
+            end, index=none, coefficients=np.empty(0), intercept=loss.constant, objective=limit
+        )
+        return replace(run, end=constant, is_lost=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,20 +159,19 @@ def learn_norm(
                 hurry = any(run.interrupted for run in runs)
                 if hurry and has_found:
                     raise KeyboardInterrupt
-                runs.append(
-                    reweight(
-                        candidates.values,
-                        candidates.gram,
-                        loss,
-                        norm_penalty(estimator.p, C),
-                        regularizer=regularizer,
-                        epsilon=tol,
-                        first=first,
-                        floor=_NOTHING * first,
-                        max_iter=1 if hurry else max_iter,
-                        on_step=on_step,
-                    )
+                run = reweight(
+                    candidates.values,
+                    candidates.gram,
+                    loss,
+                    norm_penalty(estimator.p, C),
+                    regularizer=regularizer,
+                    epsilon=tol,
+                    first=first,
+                    floor=_NOTHING * first,
+                    max_iter=1 if hurry else max_iter,
+                    on_step=on_step,
                 )
+                runs.append(candidates.no_worse_than_a_constant(run, loss))
             learned = NormMachine(candidates.machine([run.end for run in runs]), runs, C)
             is_cut = learned.is_cut
             has_found |= learned.machine.n_vectors <= (estimator.n_vectors or 0)
@@ -210,7 +222,14 @@ def _store(estimator: Any, learned: NormMachine) -> None:
             ConvergenceWarning,
             stacklevel=5,
         )
-    if not learned.machine.n_vectors:
+    if any(run.is_lost for run in runs):
+        warnings.warn(
+            f"{who} predicts a constant, since coefficients of so different a size have no digits "
+            "left for anything better: scale the data, lower C, or change gamma or degree.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    elif not learned.machine.n_vectors:
         warnings.warn(
             f"{who} has no vectors left and predicts a constant; lower C_norm "
             f"({learned.C_norm:g}) or raise C.",

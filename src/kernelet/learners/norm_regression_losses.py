@@ -20,7 +20,7 @@ _MANY = 150
 _PATIENCE = 0.2
 # LIBSVM's tolerance on the KKT conditions, in units of the targets' size.
 _KKT_TOL = 1e-5
-# Share of the value that the dual may be away before LIBSVM is not believed.
+# Share of the value that the dual may be away before LIBSVM, or a Cholesky factor, is not believed.
 _ROUGH = 1e-4
 
 
@@ -39,24 +39,47 @@ class SquaredLoss:
         self.share = costs / costs.sum()
         self.centre = float(self.share @ targets)
 
+    @property
+    def constant(self) -> float:
+        """The mean."""
+        return self.centre
+
+    def value(self, scores: FloatArray) -> float:
+        """The loss of f with these values at the rows."""
+        return 0.5 * float(self.costs @ np.square(self.targets - scores))
+
     def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
         """The machine with the least 1/2 w'w plus loss; a start is not needed."""
         Phi = rows.take_all()
         middle = self.share @ Phi
         Phi = Phi - middle
+        try:
+            fit = self._proven(Phi, middle, self._by_squares(Phi))
+        except LinAlgError:
+            fit = None
+        if fit is None or not fit.gap <= _ROUGH:
+            # the squares have no digits left for the ridge; the rows themselves have
+            fit = self._proven(Phi, middle, self._by_rows(Phi))
+        return fit
+
+    def _by_squares(self, Phi: FloatArray) -> FloatArray:
         weighted = self.costs[:, None] * Phi
-        targets = self.targets - self.centre
         H = Phi.T @ weighted
         H[np.diag_indices_from(H)] += 1.0
-        try:
-            w = cho_solve(cho_factor(H, lower=True, check_finite=False), targets @ weighted)
-        except LinAlgError:
-            # the squares have no digits left for the ridge; the rows themselves have
-            root = np.sqrt(self.costs)
-            system = np.vstack([root[:, None] * Phi, np.eye(Phi.shape[1])])
-            w = np.linalg.lstsq(system, np.append(root * targets, np.zeros(Phi.shape[1])), None)[0]
-        rest = targets - Phi @ w
-        loss = 0.5 * float(self.costs @ (rest * rest))
+        factor = cho_factor(H, lower=True, check_finite=False)
+        w: FloatArray = cho_solve(factor, (self.targets - self.centre) @ weighted)
+        return w
+
+    def _by_rows(self, Phi: FloatArray) -> FloatArray:
+        root, m = np.sqrt(self.costs), Phi.shape[1]
+        system = np.vstack([root[:, None] * Phi, np.eye(m)])
+        rest = np.append(root * (self.targets - self.centre), np.zeros(m))
+        w: FloatArray = np.asarray(np.linalg.lstsq(system, rest, None)[0], dtype=np.float64)
+        return w
+
+    def _proven(self, Phi: FloatArray, middle: FloatArray, w: FloatArray) -> LinearFit:
+        rest = self.targets - self.centre - Phi @ w
+        loss = 0.5 * float(self.costs @ np.square(rest))
         # the dual point C rest proves the value, 1/2 |w - Phi'C rest|^2 below it
         lack = w - (self.costs * rest) @ Phi
         value = loss + 0.5 * float(w @ w)
@@ -95,6 +118,18 @@ class EpsilonLoss:
         self.middle = float(targets.mean())
         self._creeps = False
 
+    @property
+    def constant(self) -> float:
+        """The median, by costs."""
+        order = np.argsort(self.targets)
+        below = np.cumsum(self.costs[order])
+        return float(self.targets[order[np.searchsorted(below, 0.5 * below[-1])]])
+
+    def value(self, scores: FloatArray) -> float:
+        """The loss of f with these values at the rows."""
+        excess = np.abs(self.targets - scores) - self.epsilon
+        return float(self.costs @ np.maximum(excess, 0.0))
+
     def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
         """The machine with the least 1/2 w'w plus loss; neither solver takes a start."""
         Phi = rows.take_all()
@@ -128,8 +163,7 @@ class EpsilonLoss:
         multipliers = self.size * machine.dual_coef_[0]
         w: FloatArray = multipliers @ Phi[machine.support_]
         b = self.size * float(machine.intercept_[0])
-        excess = np.abs(t - Phi @ w - b) - self.epsilon
-        loss = float(self.costs @ np.maximum(excess, 0.0))
+        loss = self.value(self.middle + Phi @ w + b)
         norm = 0.5 * float(w @ w)
         dual = float(multipliers @ t[machine.support_])
         dual -= self.epsilon * float(np.abs(multipliers).sum()) + norm

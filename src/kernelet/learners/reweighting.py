@@ -36,6 +36,15 @@ class RidgeSolver(Protocol):
 
     def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit: ...
 
+    @property
+    def constant(self) -> float:
+        """A constant f with a low loss."""
+        ...
+
+    def value(self, scores: FloatArray) -> float:
+        """The loss of f with these values at the rows."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -61,6 +70,8 @@ class Reweighted:
         Vectors left and the objective after each step.
     converged, interrupted, stopped : bool
         At rest, by Ctrl-C, or by a callback; max_iter was reached if none of them.
+    is_lost : bool
+        Whether rounding left nothing better than a constant.
     """
 
     end: Step
@@ -68,6 +79,7 @@ class Reweighted:
     converged: bool
     interrupted: bool = False
     stopped: bool = False
+    is_lost: bool = False
 
 
 def reweight(

@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
 from kernelet.solvers.directions import Directions, Expansion
+from kernelet.solvers.margin_coordinates import line_search, margin_in_coordinates
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.solvers.solution import FloatArray, Status
 
@@ -99,7 +100,7 @@ def newton_multipliers(
         except LinAlgError:
             break
         change, slope = goal - a, K[:, active] @ goal[active] - margins
-        step = _line_search(margins, slope, C, float(a @ slope), float(change @ slope))
+        step = line_search(margins, slope, C, float(a @ slope), float(change @ slope))
         a = goal if step == 1.0 else a + step * change
         margins = margins + step * slope
         # what a is to be at the minimum; rows at the margin may be on either side of it
@@ -119,15 +120,28 @@ def newton_multipliers(
     if _gap(tidy, K, C) <= NEAR:
         return tidy, n_iter, True
     # not multipliers of the dual, but the best w that was seen
-    return best, n_iter, False
+    other = margin_in_coordinates(K, C, max_iter)
+    return min(best, other, key=lambda at: _values(at, K, C)[0]), n_iter, False
+
+
+def _values(a: FloatArray, K: FloatArray, C: FloatArray) -> tuple[float, float]:
+    """Primal value of w, and the dual value of what would be its multipliers."""
+    margins = K @ a
+    squared = float(a @ margins)
+    primal = 0.5 * squared + 0.5 * float(C @ np.maximum(0.0, 1.0 - margins) ** 2)
+    return primal, float(a.sum()) - 0.5 * squared - 0.5 * float(a @ (a / C))
+
+
+def _lower_bound(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
+    """The dual value of the best multiple of a point of the dual."""
+    a = np.maximum(a, 0.0)
+    curvature = float(a @ (K @ a) + a @ (a / C))
+    return 0.5 * float(a.sum()) ** 2 / curvature if curvature > 0.0 else 0.0
 
 
 def _gap(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
     """Size of the relative duality gap: with negative multipliers the dual may be the larger."""
-    margins = K @ a
-    squared = float(a @ margins)
-    primal = 0.5 * squared + 0.5 * float(C @ np.maximum(0.0, 1.0 - margins) ** 2)
-    dual = float(a.sum()) - 0.5 * squared - 0.5 * float(a @ (a / C))
+    primal, dual = _values(a, K, C)
     return abs(primal - dual) / primal if primal > 0.0 else np.inf
 
 
@@ -155,26 +169,6 @@ def _minimum_over(active: IndexArray, K: FloatArray, C: FloatArray) -> FloatArra
         a[active] = cho_solve(factor, np.ones(active.size))
         return a
     raise LinAlgError("rows of so different a length, or so large a C, leave no digits")
-
-
-def _line_search(
-    margins: FloatArray, slope: FloatArray, C: FloatArray, linear: float, square: float
-) -> float:
-    """Where the value is least on the way to the goal; its derivative rises along the way."""
-
-    def derivative(t: float) -> float:
-        loss = C * np.maximum(0.0, 1.0 - margins - t * slope)
-        return linear + t * square - float(loss @ slope)
-
-    # where margins hardly change, derivatives are rounding errors of this size
-    noise = 1e-13 * float(C @ np.maximum(0.0, 1.0 - margins))
-    if derivative(1.0) <= _ROUNDING * abs(derivative(0.0)) + noise:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if derivative(middle) < 0.0 else (low, middle)
-    return high
 
 
 def exact_margin(
@@ -251,12 +245,12 @@ def exact_margin(
     primal = 0.5 * squared + 0.5 * float(C @ slack**2)
     dual = float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index]))
     if not converged:
-        # the best multiple of what is a point of the dual
-        a = np.maximum(a, 0.0)
-        curvature = float(a @ (K @ a) + a @ (a / C[index]))
-        dual = 0.5 * float(a.sum()) ** 2 / curvature if curvature > 0.0 else 0.0
+        # at the minimum the multipliers are C_i xi_i
+        costs = C[index]
+        dual = max(_lower_bound(at, K, costs) for at in (a, costs * slack[index]))
     status = Status.OPTIMAL
-    if not (converged and primal - dual <= NEAR * primal):
+    # a dual value above the primal one is no proof either: the digits are lost
+    if not (converged and abs(primal - dual) <= NEAR * primal):
         status = Status.ITERATION_LIMIT if spent >= max_iter else Status.NUMERICAL_LIMIT
     return ExactMargin(
         own if directions is None else directions.removed_from(own, products),

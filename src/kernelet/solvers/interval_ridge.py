@@ -17,6 +17,8 @@ from kernelet.solvers.working_set import Subproblem
 
 # Values below this count as zero: where nothing costs anything there is no value to relate to.
 _NOTHING = 1e-10
+# Of a sum of losses, in shares of the sum of its terms: four units in the last place.
+_ROUNDING = 1e-15
 
 
 def interval_ridge(
@@ -74,7 +76,10 @@ def interval_ridge(
     margins = np.concatenate([lower[is_low] - middle, middle - upper[is_high]]) / size
     # in units of the targets' size s, f/s with the weights w/s costs 1/s^2 of what f costs
     costs = np.concatenate([C_lower[is_low], C_upper[is_high]]) / size
-    unit = _NOTHING * min(1.0, float(costs.sum()))
+    # scores are no nearer to the targets than the rounding of these
+    largest = np.maximum(np.abs(lower), np.abs(upper))
+    noise = _ROUNDING * float((C_lower + C_upper) @ largest) / size**2
+    unit = max(_NOTHING * min(1.0, float(costs.sum())), noise / tol)
     solution = _solve(Phi[index], sides, margins, costs, 0.0, unit, tol, max_iter)
     pulls: FloatArray = np.bincount(
         index, weights=sides * solution.multipliers, minlength=n
@@ -124,7 +129,8 @@ def one_class_ridge(
     ones = np.ones(C.size)
     # rows of length one: the solver starts from slacks of one, and nothing else gives a size
     length = float(np.sqrt(np.vdot(Phi, Phi) / C.size)) or 1.0
-    found = _solve(Phi / length, ones, 0.0 * ones, C / total, -1.0, _NOTHING, tol, max_iter)
+    unit = max(_NOTHING, _ROUNDING / (nu * tol))
+    found = _solve(Phi / length, ones, 0.0 * ones, C / total, -1.0, unit, tol, max_iter)
     size = (total * length) ** 2
     return replace(
         found,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
+from threading import Event
 from typing import TypeVar
 
 from kernelet.kernels.blocks import all_blas_threads, find_blas_again, one_blas_thread
@@ -52,13 +53,23 @@ def map_in_threads(
     n_threads = min(len(items), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
     if n_threads <= 1:
         return [function(item) for item in items]
-    with (
-        one_blas_thread(),
-        ThreadPoolExecutor(n_threads) as executor,
-    ):
+    # Nothing begins before all threads are there: Ctrl-C while one is being started leaves it out
+    # of the executor's list, which would not wait for it.
+    all_there = Event()
+
+    def begin(item: T) -> R:
+        all_there.wait()
+        return function(item)
+
+    with one_blas_thread(), ThreadPoolExecutor(n_threads) as executor:
         try:
-            return list(executor.map(function, items))
-        except KeyboardInterrupt:
-            if on_interrupt is not None:
+            futures = [executor.submit(begin, item) for item in items]
+            all_there.set()
+            return [future.result() for future in futures]
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and on_interrupt is not None:
                 on_interrupt()
+            executor.shutdown(wait=False, cancel_futures=True)
             raise
+        finally:
+            all_there.set()
