@@ -66,12 +66,14 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 
 # Doctests print as the newest NumPy does, so this target runs the tests alone; and it installs
 # a wheel, so that a file missing there is found. What compiles C, reads our pages or runs our
-# benchmarks says nothing of old libraries that the rest does not; the oldest Dask has its cluster in
-# test_rows_elsewhere.py, and need not lose it as well.
+# benchmarks says nothing of old libraries that the rest does not. The checks of scikit-learn and the
+# cluster do, though they are slow.
 ANY_VERSION := --ignore-glob='tests/test_export_c*' $(addprefix --ignore=tests/test_, \
-	$(addsuffix .py,howto_c site documents tables benchmarks direct_rest scale dask_faults))
-test-oldest: $(VENV_OLDEST)/.test  ## run the tests on the oldest versions that are allowed
-	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests $(ANY_VERSION) $(ARGS)
+	$(addsuffix .py,howto_c site documents tables benchmarks direct_rest scale))
+test-oldest: $(VENV_OLDEST)/.test  ## run the quick tests on the oldest versions that are allowed
+	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
+	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests/test_estimators.py \
+		tests/test_rows_elsewhere.py -m slow $(ARGS)
 
 test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions there are
 	@$(VENV_NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable '.[test]'

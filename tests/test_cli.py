@@ -209,6 +209,7 @@ def test_predictions_leave_before_the_table_ends(folder, fitted):
     assert others == first[1:] * 499
 
 
+@pytest.mark.slow
 def test_interrupted_fit_saves_the_best_so_far(folder):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 10))
@@ -303,6 +304,7 @@ def on_a_terminal(folder, *arguments, **environment):
     return seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+@pytest.mark.slow
 def test_a_terminal_has_bars_and_colours_unless_told_otherwise(folder, fitted):
     colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
     seen, code = on_a_terminal(folder, *FIT, "-o", "terminal.kernelet")
@@ -328,6 +330,7 @@ def test_help_answers_at_once():
     assert "sparse-svc" in done.stdout and "examples:" in done.stdout
 
 
+@pytest.mark.slow
 def test_readme_commands_run_as_written(tmp_path):
     section = read("README.md").split("## Command line")[1].split("\n## ")[0]
     (script, *_) = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)

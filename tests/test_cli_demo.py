@@ -17,6 +17,9 @@ from kernelet.cli import tables
 from kernelet.cli.main import COMMANDS, build_parser, main
 from kernelet.report import comparison, methods
 
+# The demo is made, several times.
+pytestmark = pytest.mark.slow
+
 QUICK = ("SparseSVC", "compress", "KernelFisherClassifier", "ReducedSVC")
 
 

@@ -133,6 +133,15 @@ class TestDirections:
         assert right.mean() > 0.95
         assert_allclose(longdouble_products(model), 1.0, rtol=1e-3)
 
+    def test_long_rows_reach_a_gap_by_default(self):
+        """eps is relative to the longest row, and by itself ended above w = 0, at 284.5."""
+        model = MaxMarginDiscriminantAnalysis(kernel="linear", random_state=0)
+        features = model.fit(CANCER, BENIGN).transform(CANCER)
+        exact = exact_margin(CANCER, SIGNS, np.ones(SIGNS.size), Linear())
+        assert exact.primal_value * (1.0 - 1e-6) <= model.objective_ <= 1.12 * exact.primal_value
+        assert 0.0 <= model.gap_ <= 0.1
+        assert np.mean((features[:, 0] > 0.0) == BENIGN) > 0.95
+
     @pytest.mark.parametrize("solver", ["exact", "core_set"])
     def test_orthogonality_is_kept_or_told(self, solver):
         options = {"solver": solver, "kernel": "linear", "tol": 0.1, "random_state": 0}

@@ -17,6 +17,9 @@ from kernelet.rows import ClusterError, dask_pieces
 from tests.test_distant_learners import LENGTHS, X_TEST, Y_TEST, X, Y
 from tests.test_rows import cut
 
+# Clusters are started, and lost.
+pytestmark = pytest.mark.slow
+
 array = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 

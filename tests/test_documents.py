@@ -149,6 +149,7 @@ def test_contributing_example_prints_what_it_shows():
     assert_shown(*shown)
 
 
+@pytest.mark.slow
 def test_readme_example_prints_what_it_shows():
     module, shown = run_blocks("README.md")
     assert len(shown) == 1

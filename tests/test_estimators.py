@@ -44,39 +44,54 @@ CLASSES = sorted(
 N_CHECKS = {(1, 6): (62, 54), (1, 7): (63, 55), (1, 8): (63, 55), (1, 9): (64, 56)}
 
 
+def run_checks(*labels):
+    """What came of scikit-learn's checks on some of our estimators, or on all."""
+    program = Path(__file__).with_name("estimator_checks.py")
+    done = subprocess.run(
+        [sys.executable, str(program), *labels],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_all_passed(checks, estimator):
+    """And that there are as many as scikit-learn has."""
+    assert [check for check in checks if check["status"] != "passed"] == []
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    wanted = N_CHECKS.get(version, N_CHECKS[max(N_CHECKS)])
+    n_checks = wanted[0] if is_classifier(estimator) else wanted[1]
+    if is_regressor(estimator):
+        n_checks = wanted[0] - 4
+    if is_outlier_detector(estimator):
+        n_checks = wanted[1] - 1
+    # one is for estimators that need labels
+    n_checks -= not get_tags(estimator).target_tags.required
+    n_checks += get_tags(estimator).target_tags.multi_output
+    if version in N_CHECKS:
+        assert len(checks) == n_checks
+    else:
+        assert len(checks) >= n_checks
+
+
+def test_scikit_learn_checks_of_the_first_estimator_that_people_try():
+    results = run_checks("SparseSVC()")
+    assert_all_passed(results["SparseSVC()"], ESTIMATORS["SparseSVC()"])
+
+
+@pytest.mark.slow
 class TestScikitLearnChecks:
     @pytest.fixture(scope="class")
     @staticmethod
     def results():
-        program = Path(__file__).with_name("estimator_checks.py")
-        done = subprocess.run(
-            [sys.executable, str(program)],
-            env={**os.environ, "SCIPY_ARRAY_API": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return run_checks()
 
     @pytest.mark.parametrize("label", ESTIMATORS)
     def test_all_pass_and_none_is_left_out(self, results, label):
-        checks = results[label]
-        assert [check for check in checks if check["status"] != "passed"] == []
-        version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-        wanted = N_CHECKS.get(version, N_CHECKS[max(N_CHECKS)])
-        n_checks = wanted[0] if is_classifier(ESTIMATORS[label]) else wanted[1]
-        if is_regressor(ESTIMATORS[label]):
-            n_checks = wanted[0] - 4
-        if is_outlier_detector(ESTIMATORS[label]):
-            n_checks = wanted[1] - 1
-        # one is for estimators that need labels
-        n_checks -= not get_tags(ESTIMATORS[label]).target_tags.required
-        n_checks += get_tags(ESTIMATORS[label]).target_tags.multi_output
-        if version in N_CHECKS:
-            assert len(checks) == n_checks
-        else:
-            assert len(checks) >= n_checks
+        assert_all_passed(results[label], ESTIMATORS[label])
 
     def test_every_estimator_is_there(self, results):
         exported = {

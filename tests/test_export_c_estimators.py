@@ -19,6 +19,9 @@ from kernelet.export.c import DTYPES, c_source
 from kernelet.export.rounding import rounding_units
 from run_c import compiled
 
+# A program for each estimator.
+pytestmark = pytest.mark.slow
+
 # Small and quick, for those that have such a parameter.
 SMALL = {
     "n_vectors": 6,

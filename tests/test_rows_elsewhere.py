@@ -91,6 +91,7 @@ def error(model):
     return np.mean(linear.predict(model.transform(TEST)) != TRUTH)
 
 
+@pytest.mark.slow
 @each_model
 def test_the_same_answer_everywhere(name, in_file, client):
     model = MODELS[name]
@@ -122,6 +123,7 @@ def test_the_same_answer_everywhere(name, in_file, client):
         assert other.reach_ <= 1.001
 
 
+@pytest.mark.slow
 @each_model
 def test_names_texts_and_weights_of_nothing(name, client):
     """Frames keep their names, partitions may be empty, and rows of weight zero do not count."""
@@ -177,6 +179,7 @@ def test_a_kernel_without_a_constant_diagonal():
     assert_allclose(far.radii_, near.radii_, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_model_and_a_cluster(client, monkeypatch):
     from kernelet.solvers.labelled_rows import DistantRows
 
@@ -282,6 +285,7 @@ def test_batches_that_change_are_refused():
             list(pieces.map(lambda number, piece: len(piece.X), "length"))
 
 
+@pytest.mark.slow
 def test_lazy_results_on_workers(client):
     """Also of a model that is fitted again before anybody computes."""
     X, y = flowers()

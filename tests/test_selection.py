@@ -65,6 +65,7 @@ def search():
     return BudgetSearchCV(direct(), BUDGETS, cv=3, reference=SVC()).fit(X, y)
 
 
+@pytest.mark.slow
 class TestScikitLearnChecks:
     @pytest.fixture(scope="class")
     @staticmethod

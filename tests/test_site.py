@@ -13,6 +13,9 @@ from documents import ROOT, blocks, read, run_blocks
 from test_documents import assert_shown
 from test_estimators import entries, sections
 
+# The code of every page is run.
+pytestmark = pytest.mark.slow
+
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))
 MADE = ("docs/_build/", "docs/gallery/", "docs/start/", "docs/reference/made/")
 PAGES = [page for page in PAGES if not page.startswith(MADE)]
