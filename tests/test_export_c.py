@@ -332,7 +332,7 @@ def test_names():
     assert identifier("2nd") == "machine_2nd"
     assert identifier("ü") == "machine"
     assert quoted('a"\\?ü') == '"a\\042\\134\\077\\303\\274"'
-    assert comment("a */ b\n??/ \\") == "a * / b ? ?/ "
+    assert comment("a */ b\n???/ \\") == "a * / b<U+000A>? ? ?/ <U+005C>"
 
 
 def test_a_kernel_without_a_formula_is_refused(monkeypatch):

@@ -164,9 +164,9 @@ def test_nothing_gets_out_of_its_place(demo):
     assert text.count("<table>") == 1
 
 
-def test_numbers_that_json_does_not_know_are_refused():
-    with pytest.raises(ValueError):
-        page.embedded_json({"error": float("nan")})
+def test_numbers_that_json_does_not_know_are_refused(demo):
+    with pytest.raises(ValueError, match="JSON"):
+        page.demo_page(replace(demo, board={**demo.board, "side": float("nan")}))
 
 
 def test_the_machine_to_speak_of(demo):

@@ -15,7 +15,7 @@ from kernelet.export.c_fixed_reading import (
 )
 from kernelet.export.c_interface import Interface
 from kernelet.export.c_quantize import quantize_function, quantize_head, quantize_tables
-from kernelet.export.c_source import REALS, Table, block_comment, integers
+from kernelet.export.c_source import REALS, Table, block_comment, included, integers
 from kernelet.export.fixed_point import ONE, FixedPoint, fixed_point
 from kernelet.export.model import ExportedModel
 
@@ -59,14 +59,14 @@ class FixedSource:
         declared = _declared(self._interface, self._fixed)
         return self._interface.header(self._about, declared, _meanings(self._interface))
 
-    def source(self, included: str) -> list[str]:
-        """Lines of the source; ``included`` is the name of the header."""
+    def source(self, header: str) -> list[str]:
+        """Lines of the source; ``header`` is the name of the other file."""
         interface, fixed, columns = self._interface, self._fixed, self._exported.columns
         logits = fixed.logits
         return [
             *block_comment(self._about[:3]),
             "",
-            f'#include "{included}"',
+            f"#include {included(header)}",
             "",
             *(line for table in self._tables for line in table.lines()),
             *([] if columns is None else category_function(columns, interface.name)),

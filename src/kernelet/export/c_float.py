@@ -21,7 +21,7 @@ from kernelet.export.c_probabilities import (
     probabilities_function,
 )
 from kernelet.export.c_reading import reading_functions
-from kernelet.export.c_source import Real, Table, block_comment
+from kernelet.export.c_source import Real, Table, block_comment, included
 from kernelet.export.model import ExportedModel
 from kernelet.export.rounding import rounding_units
 
@@ -62,13 +62,13 @@ class FloatSource:
         declared = [] if columns is None else column_declarations(columns, self._interface.name)
         return self._interface.header(self._about, declared, {})
 
-    def source(self, included: str) -> list[str]:
-        """Lines of the source; ``included`` is the name of the header."""
+    def source(self, header: str) -> list[str]:
+        """Lines of the source; ``header`` is the name of the other file."""
         interface, real, columns = self._interface, self._real, self._exported.columns
         lines = [
             *block_comment(self._about[:3]),
             "",
-            f'#include "{included}"',
+            f"#include {included(header)}",
             "",
             "#include <math.h>",
             "",

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernelet.machine.texts import in_plain_ascii, visible
+
 _WIDTH = 96
 # Of the types of tables; texts are four bytes of pointer, and themselves.
 _BYTES = {"float": 4, "double": 8, "int": 4, "short": 2, "int16_t": 2, "uint16_t": 2, "int64_t": 8}
 _TEXT = "char *const"
+# Between the two characters of what ends or begins a comment, and of what begins a trigraph.
+_PAIRS = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,21 @@ class Table:
 
 
 def texts(name: str, content: Iterable[str], *, is_static: bool = True) -> Table:
-    """A table of texts."""
-    return Table(_TEXT, name, np.array(list(content), dtype=object), is_static=is_static)
+    """A table of texts.
+
+    Raises
+    ------
+    ValueError
+        If one holds the character 0, where C would take it to end.
+    """
+    listed = list(content)
+    for text in listed:
+        if "\0" in text:
+            raise ValueError(
+                f"the text {text!r} holds the character 0, at which a text ends in C; rename it, "
+                "or export to JSON, ONNX or JavaScript."
+            )
+    return Table(_TEXT, name, np.array(listed, dtype=object), is_static=is_static)
 
 
 def integers(kind: str, name: str, content: ArrayLike, *, is_static: bool = True) -> Table:
@@ -150,6 +167,22 @@ def identifier(text: str) -> str:
     return f"machine_{name}" if name[0].isdigit() else name
 
 
+def included(file_name: str) -> str:
+    """The name of a header as a source includes it; nothing in it can be escaped.
+
+    Raises
+    ------
+    ValueError
+        If a compiler may read it as something else.
+    """
+    if visible(file_name) != file_name or re.search(r'["\\]|\?\?', file_name):
+        raise ValueError(
+            f"path must have a name that C can include, without quotes, backslashes, two question "
+            f"marks or characters that are not printed; got {file_name!r}."
+        )
+    return f'"{file_name}"'
+
+
 def quoted(text: str) -> str:
     """A string literal; what is not plain ASCII goes in as octal bytes of UTF-8."""
     # '?' too: two of them begin a trigraph
@@ -158,10 +191,9 @@ def quoted(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A text that cannot end the comment that it stands in."""
-    plain = text.replace("*/", "* /").replace("/*", "/ *").replace("\n", " ")
-    # two '?' begin a trigraph, one of which is a backslash that joins lines
-    return plain.replace("??", "? ?").rstrip("\\")
+    """A text that cannot end the comment that it stands in, nor begin one, nor a trigraph."""
+    # without backslashes nothing joins lines, so that these pairs are all that is left
+    return _PAIRS.sub(" ", in_plain_ascii(text))
 
 
 def block_comment(lines: list[str]) -> list[str]:

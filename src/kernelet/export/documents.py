@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from kernelet.export.model import ExportedModel
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import Number
+from kernelet.machine.texts import is_visible
 
 
 def calibration_document(calibration: Calibration | None) -> dict[str, Any] | None:
@@ -24,6 +27,40 @@ def calibration_document(calibration: Calibration | None) -> dict[str, Any] | No
         inverse = float(calibration.inverse_temperature)
         return {"kind": "temperature", "inverse_temperature": inverse}
     raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
+
+
+def readable_json(value: Any) -> str:
+    r"""JSON that a person may look at: letters as they are, what one does not see as its number.
+
+    Examples
+    --------
+    >>> print(readable_json("größe\u202e\x7f"))
+    "größe\u202e\u007f"
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    # outside of strings there is nothing but visible ASCII
+    return "".join(c if is_visible(c) else _by_number(c) for c in text)
+
+
+def script_json(value: Any, **options: Any) -> str:
+    r"""JSON that is JavaScript too, and may stand in a script element of any page.
+
+    Nothing in it ends the element, begins a comment or another element, or is a line end to
+    JavaScript; it is ASCII. ``options`` go to `json.dumps`.
+
+    Examples
+    --------
+    >>> script_json({"label": "</script><!--"})
+    '{"label": "\\u003c/script\\u003e\\u003c!--"}'
+    """
+    text = json.dumps(value, **options)
+    return re.sub("[<>&\x7f]", lambda found: _by_number(found.group()), text)
+
+
+def _by_number(character: str) -> str:
+    """As JSON and JavaScript escape any character: by its one or two units of UTF-16."""
+    units = character.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 
 def scaling_of(exported: ExportedModel) -> tuple[NDArray[Any], NDArray[Any]] | None:

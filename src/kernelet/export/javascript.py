@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.resources
-import json
 import os
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
-from kernelet.export.documents import calibration_document, numbers_text, scaling_of
+from kernelet.export.documents import calibration_document, numbers_text, scaling_of, script_json
 from kernelet.export.model import exported_model
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
@@ -198,5 +197,4 @@ def _value(value: Any) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_INTEGER:
         return f"{value}n"
-    # Names and labels are other people's: they must not end a script that holds the module.
-    return json.dumps(value).replace("<", "\\u003c")
+    return script_json(value)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
 from kernelet._hooks import hooks
-from kernelet.export.documents import calibration_document, numbers_text
+from kernelet.export.documents import calibration_document, numbers_text, readable_json
 from kernelet.export.model import ExportedModel, exported_model
 from kernelet.learners.table_model import TableModel
 from kernelet.machine.columns import Category, Number
@@ -81,7 +81,7 @@ def json_schema() -> dict[str, Any]:
 
 def json_text(model: Any, dtype: str | None = None) -> str:
     """The text that `json` writes: one line for each field and for each row of an array."""
-    fields = [f"  {_dumped(key)}: {_value(value)}" for key, value in document(model, dtype).items()]
+    fields = [f"  {readable_json(key)}: {_value(value)}" for key, value in document(model, dtype).items()]
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
@@ -148,16 +148,12 @@ def _value(value: Any) -> str:
             return f"[{numbers_text(value)}]"
         return _lines([_value(row) for row in value])
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_dumped(k)}: {_value(item)}" for k, item in value.items()) + "}"
+        return "{" + ", ".join(f"{readable_json(k)}: {_value(item)}" for k, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         items = [_value(item) for item in value]
         return _lines(items) if items and isinstance(value[0], dict) else f"[{', '.join(items)}]"
-    return _dumped(value)
+    return readable_json(value)
 
 
 def _lines(items: list[str]) -> str:
     return "[\n" + ",\n".join(f"    {item}" for item in items) + "\n  ]" if items else "[]"
-
-
-def _dumped(value: Any) -> str:
-    return standard_json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -105,7 +106,30 @@ SVR, NuSVR, OneClassSVM or KernelRidge
     for name in ("vectors", "coefficients", "intercepts"):
         if not np.isfinite(getattr(machine, name)).all():
             raise ValueError(f"the {name} of the machine hold NaN or infinity; it is not exported.")
+    for text in _texts(exported):
+        if not _is_unicode(text):
+            raise ValueError(
+                f"the name or label {text!r} holds half a character (a lone surrogate), which no "
+                "format can hold; rename it."
+            )
     return exported
+
+
+def _texts(exported: ExportedModel) -> Iterator[str]:
+    """All that somebody else has named."""
+    yield from (label for label in exported.classes or () if isinstance(label, str))
+    yield from exported.feature_names or ()
+    for column in exported.columns or ():
+        yield column.name
+        yield from column.categories if isinstance(column, Category) else ()
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _exported(model: Any) -> ExportedModel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kernelet.machine.texts import visible
+
 _LONGEST = 300
 
 
@@ -12,5 +14,5 @@ class ModelFileError(ValueError):
 def one_line(error: BaseException) -> str:
     """What an error says, on one line of bounded length: it may quote a hostile file."""
     text = " ".join(str(error).split()) or type(error).__name__
-    printable = "".join(c if c.isprintable() else "?" for c in text[: _LONGEST + 1])
-    return printable if len(printable) <= _LONGEST else printable[: _LONGEST - 3] + "..."
+    shown = visible(text[: _LONGEST + 1])
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from html import escape
 from typing import Any
 
 from kernelet._hooks import hooks
+from kernelet.export.documents import script_json
 from kernelet.export.javascript import runtime
 from kernelet.report.comparison import Compared, Measured
 from kernelet.report.digits import digits_document
@@ -85,7 +85,7 @@ def demo_page(demo: Demo) -> str:
         "style_hash": _hash(style),
         "script": script,
         "script_hash": _hash(script),
-        "document": embedded_json(page_document(demo)),
+        "document": script_json(page_document(demo), allow_nan=False, separators=(",", ":")),
     }
     # one pass: what is put in is not looked at again
     return re.sub(r"@@(\w+)@@", lambda found: parts[found.group(1)], _asset("page.html"))
@@ -98,20 +98,6 @@ def page_document(demo: Demo) -> dict[str, Any]:
         "test_rows": demo.facts["test_rows"],
         "board": demo.board,
     }
-
-
-def embedded_json(value: Any) -> str:
-    r"""JSON that may stand in a script element: nothing in it ends the element or begins another.
-
-    Examples
-    --------
-    >>> embedded_json({"label": "</script><!--"})
-    '{"label":"\\u003c/script\\u003e\\u003c!--"}'
-    """
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
 
 
 def best_small(models: Sequence[Measured]) -> Measured:
