@@ -101,7 +101,8 @@ def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
         f"Made by kernelet {hooks.version}.",
         "",
         *cost.lines(),
-        f"Kernel values are exact to {fixed.kernel_error:.1e} for the integers that a row becomes.",
+        f"Kernel values are exact to {fixed.kernel_error:.1e} for the integers that a row becomes;",
+        f"rounding a row and the vectors to these moves them by {fixed.moved:.1e} at most.",
         "There is no state: any number of threads and interrupts may call the functions at once.",
     ]
 

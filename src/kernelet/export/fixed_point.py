@@ -18,6 +18,11 @@ _VANISHING = 3.3
 LARGEST = 32767
 ONE = 32768  # as which 1 is stored
 _BITS = math.log2(math.e)
+# The steepest slope of exp(-r^2), at r = 1 / sqrt(2).
+_SLOPE = math.sqrt(2.0 / math.e)
+# By more than this the rounding of rows and vectors must not move a kernel value. Vectors of usual
+# data (spreads of a few widths, up to a thousand features) are moved by less than a fifth of it.
+_MOST_MOVED = 0.02
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ class FixedPoint:
         Bound of the error of a kernel value, for the integers that a row is rounded to: of the
         table and of interpolation in it, of both roundings, and of the digits of r^2 and u that are
         dropped.
+    moved : float
+        Bound of what rounding a row and the vectors to these integers does to a kernel value.
     logits : FixedLogits or None
         For probabilities.
     """
@@ -77,6 +84,7 @@ class FixedPoint:
     score_shift: int
     score_unit: float
     kernel_error: float
+    moved: float
     logits: FixedLogits | None
 
     def quantized(self, features: NDArray[np.float64]) -> NDArray[np.int16]:
@@ -114,6 +122,14 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
             f'gamma={gamma!r} is out of the range of dtype="q15" for vectors of '
             "this spread; use float32."
         )
+    # each feature of a row and of a vector by half a unit
+    moved = _SLOPE * widths * math.sqrt(Z.shape[1])
+    if moved > _MOST_MOVED:
+        raise ValueError(
+            'the vectors lie too far apart for dtype="q15": rounding them to 16 bits would move '
+            f"kernel values by up to {min(moved, 1.0):.2g}; use float32, or train without the rows "
+            "that lie far from all others."
+        )
     largest = float(np.abs(beta).max()) or 1.0
     coefficients = np.rint(beta / largest * LARGEST).astype(np.int16)
     scaled = b / largest * LARGEST * ONE
@@ -136,6 +152,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         score_shift,
         score_unit,
         4.8e-5 + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
+        moved,
         _logits(exported.calibration, machine.n_outputs, score_unit),
     )
 

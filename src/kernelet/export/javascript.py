@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kernelet._hooks import hooks
 from kernelet.export.documents import calibration_document, numbers_text, scaling_of, script_json
 from kernelet.export.model import exported_model
+from kernelet.export.rounding import centre
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
@@ -132,9 +133,11 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
     vectors, origin = np.asarray(machine.vectors), None
     if kind == "float32" and machine.n_vectors and machine.kernel.is_translation_invariant:
-        # Rounded are the differences from the mean, so that data far from 0 keep their digits.
-        origin = vectors.mean(axis=0, dtype=np.float64)
-        vectors = vectors - origin
+        # Rounded are the differences from a point amid the vectors where that keeps more digits of
+        # most of them: it does if the data lie far from 0.
+        middle = centre(vectors)
+        if _rounding(vectors - middle) < _rounding(vectors):
+            vectors, origin = vectors - middle, middle
     return {
         "kernelet": hooks.version,
         "kernel": machine.kernel.specification(),
@@ -165,6 +168,12 @@ def _column(column: Number | Category) -> dict[str, Any]:
     categories = list(column.categories)
     known = {"categories": categories, "hasMissing": column.has_missing}
     return {"name": column.name, "kind": "category", **known}
+
+
+def _rounding(vectors: NDArray[Any]) -> float:
+    """What 32 bits take from the vector in the middle of all."""
+    with np.errstate(over="ignore"):  # which `_cast` refuses
+        return float(np.median(np.abs(vectors - vectors.astype(np.float32)).max(axis=1)))
 
 
 def _cast(name: str, array: NDArray[Any], dtype: str) -> NDArray[Any]:

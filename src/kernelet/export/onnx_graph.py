@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.export.onnx_distances import Distances
 from kernelet.machine import KernelMachine
 
 # Operators as they are since this version; onnxruntime 1.18 and later know it.
@@ -86,66 +87,30 @@ class _Values:
         self.graph = graph
         self.vectors = vectors
         self.rows = rows
-        self.shared: dict[str, str] = {}
+        self.distances = Distances(graph, vectors, rows)
+        self.product = ""
 
     def of(self, part: Mapping[str, Any]) -> str:
         made: str = getattr(self, f"_{part['name']}")(part)
         return made
-
-    def _once(self, name: str, make: Callable[[], str]) -> str:
-        if name not in self.shared:
-            self.shared[name] = make()
-        return self.shared[name]
 
     def _times(self, values: str, factor: float) -> str:
         # not by a scalar, see machine_values
         factors = np.full((1, len(self.vectors)), factor)
         return self.graph.add("Mul", values, self.graph.constant(factors))
 
-    def _squared(self) -> str:
-        return self._once("squared", self._squared_distances)
-
-    def _squared_distances(self) -> str:
-        # measured from the mean of the vectors, so that data far from the origin keep their digits
-        g = self.graph
-        mean = self.vectors.mean(axis=0).astype(g.dtype)  # the same for rows and vectors
-        Z = self.vectors - mean
-        centred = g.add("Sub", self.rows, g.constant(mean))
-        squares = g.add("Mul", centred, centred)
-        norms = g.add("ReduceSum", squares, g.constant([1], np.int64), keepdims=1)
-        cross = g.add("MatMul", centred, g.constant(-2.0 * Z.T))
-        distances = g.add("Add", g.add("Add", cross, norms), g.constant((Z**2).sum(axis=1)))
-        # rounding may leave a distance below zero
-        return g.add("Max", distances, g.constant(0.0))
-
     def _product_of_rows(self) -> str:
-        g = self.graph
-        return self._once("dot", lambda: g.add("MatMul", self.rows, g.constant(self.vectors.T)))
-
-    def _taxicab(self) -> str:
-        return self._once("taxicab", self._taxicab_distances)
-
-    def _taxicab_distances(self) -> str:
-        return self._sum_over_features(self.graph.add("Abs", self._differences()))
-
-    def _differences(self) -> str:
-        """x_i - z_j, a tensor of shape (n, m, d)."""
-        return self._once("differences", self._all_differences)
-
-    def _all_differences(self) -> str:
-        g = self.graph
-        rows = g.add("Unsqueeze", self.rows, g.constant([1], np.int64))
-        return g.add("Sub", rows, g.constant(self.vectors[np.newaxis]))
-
-    def _sum_over_features(self, values: str) -> str:
-        g = self.graph
-        return g.add("ReduceSum", values, g.constant([2], np.int64), keepdims=0)
+        if not self.product:
+            vectors = self.graph.constant(self.vectors.T)
+            self.product = self.graph.add("MatMul", self.rows, vectors)
+        return self.product
 
     def _rbf(self, part: Mapping[str, Any]) -> str:
-        return self.graph.add("Exp", self._times(self._squared(), -part["gamma"]))
+        gamma = part["gamma"]
+        return self.graph.add("Exp", self._times(self.distances.squared(gamma), -gamma))
 
-    def _root(self, factor: float, squared: str | None = None) -> str:
-        scaled = self._times(squared or self._squared(), factor)
+    def _root(self, factor: float, squared: str) -> str:
+        scaled = self._times(squared, factor)
         # the root of infinity is NaN in 32 bits for onnxruntime 1.18
         largest = self.graph.constant(np.finfo(self.graph.dtype).max)
         return self.graph.add("Sqrt", self.graph.add("Min", scaled, largest))
@@ -155,28 +120,29 @@ class _Values:
 
     def _exponential(self, part: Mapping[str, Any]) -> str:
         # The root is steep at 0: the rounding of |x|^2 - 2 x'z + |z|^2 would be felt there.
-        differences = self._differences()
-        squared = self._sum_over_features(self.graph.add("Mul", differences, differences))
-        return self._decay(self._root(2.0 * part["gamma"], squared))
+        return self._decay(self._root(2.0 * part["gamma"], self.distances.exactly_squared()))
 
     def _matern32(self, part: Mapping[str, Any]) -> str:
-        r = self._root(6.0 * part["gamma"])
+        factor = 6.0 * part["gamma"]
+        r = self._root(factor, self.distances.squared(factor))
         head = self.graph.add("Add", r, self.graph.constant(1.0))
         return self.graph.add("Mul", head, self._decay(r))
 
     def _matern52(self, part: Mapping[str, Any]) -> str:
-        r = self._root(10.0 * part["gamma"])
+        factor = 10.0 * part["gamma"]
+        r = self._root(factor, self.distances.squared(factor))
         square = self._times(self.graph.add("Mul", r, r), 1.0 / 3.0)
         head = self.graph.add("Add", self.graph.add("Add", square, r), self.graph.constant(1.0))
         return self.graph.add("Mul", head, self._decay(r))
 
     def _rational_quadratic(self, part: Mapping[str, Any]) -> str:
-        scaled = self._times(self._squared(), part["gamma"] / part["alpha"])
+        squared = self.distances.squared(part["gamma"])
+        scaled = self._times(squared, part["gamma"] / part["alpha"])
         logarithm = self.graph.add("Log", self.graph.add("Add", scaled, self.graph.constant(1.0)))
         return self.graph.add("Exp", self._times(logarithm, -part["alpha"]))
 
     def _laplacian(self, part: Mapping[str, Any]) -> str:
-        return self.graph.add("Exp", self._times(self._taxicab(), -part["gamma"]))
+        return self.graph.add("Exp", self._times(self.distances.taxicab(), -part["gamma"]))
 
     def _linear(self, part: Mapping[str, Any]) -> str:
         return self._product_of_rows()

@@ -5,7 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kernelet.machine import KernelMachine
+
+
+def centre(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """The point to measure from, so that most of the vectors keep their digits.
+
+    The (lower) median of each feature: unlike the mean it does not follow a single vector that lies
+    far from all others. There must be vectors.
+
+    Examples
+    --------
+    >>> centre(np.array([[1.0, 7.0], [3.0, 5.0], [1e8, 6.0]]))
+    array([3., 6.])
+    """
+    ordered = np.sort(np.asarray(vectors, dtype=np.float64), axis=0)
+    middle: NDArray[np.float64] = ordered[(len(ordered) - 1) // 2]
+    return middle
 
 
 def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
