@@ -135,7 +135,8 @@ def _report(
         far = ""
         if relative and table is None:  # fitted to labels it is meant to be another machine
             far = f", {percent(relative)} of its norm away from the machine"
-        output.text(f"\nsaved in {arguments.output} after {seconds:.1f} s{far}")
+        output.text()
+        output.text(f"saved in {arguments.output} after {seconds:.1f} s{far}")
     output.document(
         {
             "model": arguments.output,

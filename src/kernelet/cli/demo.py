@@ -76,14 +76,18 @@ def run(arguments: argparse.Namespace) -> None:
     shown = [model for model in models if model.budget is None or model.budget in asked]
     output.text(
         f"digits: {n} rows to train, {facts['test_rows']} to test, {facts['columns']} pixels, "
-        f"10 classes\nkernel: {facts['kernel']}, C = {facts['C']:g}\n"
+        "10 classes"
     )
+    output.text(f"kernel: {facts['kernel']}, C = {facts['C']:g}")
+    output.text()
     output.table(HEADINGS, [cells(model) for model in shown])
-    output.text("\n" + textwrap.fill(conclusion(*shown), 80))
+    output.text()
+    for line in textwrap.wrap(conclusion(*shown), 80):
+        output.text(line)
     output.text(
         f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time"
-        "\nincludes it. Times are those of one thread."
     )
+    output.text("includes it. Times are those of one thread.")
     if arguments.output:
         output.text(f"The frontier, the vectors and a checkerboard: {arguments.output}")
     output.document(

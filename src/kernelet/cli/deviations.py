@@ -82,7 +82,8 @@ class Deviations:
         document = self.document()
         names = {"r2": "R2", "rmse": "RMSE", "mae": "MAE"}
         output.facts([(names[key], f"{document[key]:.6g}") for key in names])
-        output.text(f"\n{self.n_rows} rows")
+        output.text()
+        output.text(f"{self.n_rows} rows")
 
 
 @dataclass(eq=False)

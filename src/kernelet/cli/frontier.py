@@ -98,10 +98,12 @@ def run(arguments: argparse.Namespace) -> int:
         with writing_errors(arguments.output):
             wrapped(search.best_estimator_, encoder, data.target).save(arguments.output)
     rows_text = f"{search.n_splits_} folds of {len(data.labels)} rows"
-    output.text(f"{arguments.method}, {rows_text}, {seconds:.1f} s\n")
+    output.text(f"{arguments.method}, {rows_text}, {seconds:.1f} s")
+    output.text()
     error = "error" if task is CLASSES else "1 - R2"
     output.table(headings(error), [cells(entry) for entry in entries])
-    output.text("\n" + conclusion(entries, error))
+    output.text()
+    output.text(conclusion(entries, error))
     for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
         if path:
             output.remark(f"{what} saved in {path}")

@@ -16,10 +16,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 import kernelet
 from kernelet.cli.errors import CommandError, nearest, one_line
+from kernelet.cli.output import say
 
 COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info", "export")
 EPILOG = """in a minute:
@@ -36,6 +37,11 @@ exit codes:
 
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the command a person meant."""
+
+    def error(self, message: str) -> NoReturn:
+        from kernelet.machine.texts import visible  # a pattern of the shell may name any file
+
+        super().error(visible(message))
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         try:
@@ -128,7 +134,7 @@ def _warnings_in_one_line(arguments: argparse.Namespace) -> Iterator[None]:
     ) -> None:
         if not getattr(arguments, "quiet", False):
             text = " ".join(str(message).split())
-            print(f"kernelet {arguments.command}: warning: {text}", file=sys.stderr)
+            say(f"kernelet {arguments.command}: warning: {text}", sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -137,6 +143,7 @@ def _warnings_in_one_line(arguments: argparse.Namespace) -> Iterator[None]:
 
 def _failed(arguments: argparse.Namespace, error: BaseException, reason: str, code: int) -> int:
     if arguments.debug:
-        traceback.print_exception(error)
-    print(f"kernelet {arguments.command}: {reason}", file=sys.stderr)
+        for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+            say(line, sys.stderr)
+    say(f"kernelet {arguments.command}: {reason}", sys.stderr)
     return code

@@ -1,7 +1,8 @@
 """What a command says, and where: results to stdout, remarks to stderr.
 
 With ``--json`` stdout holds one JSON document and nothing else; with ``--quiet`` there are no
-remarks, no warnings and no progress bars.
+remarks, no warnings and no progress bars. Names, labels and paths in what is said may come from
+anybody: every line goes through `kernelet.machine.texts.visible`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
 from kernelet.cli.tables import print_table
 
@@ -55,7 +56,7 @@ class Output:
     def remark(self, text: str) -> None:
         """One line about what was done, on stderr."""
         if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            say(text, sys.stderr)
 
     def warn(self, text: str) -> None:
         """One line about what deserves attention; the JSON document repeats it."""
@@ -72,12 +73,12 @@ class Output:
         if not self.as_json:
             width = max(len(name) for name, _ in rows)
             for name, value in rows:
-                print(f"{name.ljust(width)}  {value}")
+                say(f"{name.ljust(width)}  {value}")
 
     def text(self, text: str = "") -> None:
-        """A line on stdout, unless JSON is wanted there."""
+        """One line on stdout, unless JSON is wanted there."""
         if not self.as_json:
-            print(text)
+            say(text)
 
     def document(self, document: Mapping[str, Any]) -> None:
         """The JSON document, if one is wanted."""
@@ -92,6 +93,13 @@ class Output:
             yield caught
         for text in dict.fromkeys(" ".join(str(item.message).split()) for item in caught):
             self.warn(text)
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print one line, to stdout unless it is said where."""
+    from kernelet.machine.texts import visible
+
+    print(visible(text), file=stream, flush=stream is sys.stderr)
 
 
 def plain(value: Any) -> Any:

@@ -162,7 +162,9 @@ class CsvWriter(Writer):
 
     def __init__(self, stream: IO[str], path: str | None) -> None:
         is_tsv = path is not None and path.lower().endswith((".tsv", ".tab"))
-        self.writer = csv.writer(stream, delimiter="\t" if is_tsv else ",", lineterminator="\n")
+        # Before Python 3.13 a cell with "\r" is quoted only where lines end in it.
+        lines = _Lines(stream, "\r\n")
+        self.writer = csv.writer(lines, delimiter="\t" if is_tsv else ",", lineterminator="\r\n")
         self.has_heading = False
 
     def rows(self, columns: dict[str, list[Any]]) -> None:
@@ -175,6 +177,16 @@ class CsvWriter(Writer):
     def end(self, n_rows: int, output: Output) -> None:
         if not self.has_heading:
             self.writer.writerow(["prediction"])
+
+
+class _Lines:
+    """A stream for lines of another ending, which end in a line feed there."""
+
+    def __init__(self, stream: IO[str], ending: str) -> None:
+        self.stream, self.ending = stream, ending
+
+    def write(self, line: str) -> int:
+        return self.stream.write(line.removesuffix(self.ending) + "\n")
 
 
 class JsonWriter(Writer):

@@ -94,6 +94,9 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
     unit : str
         What a step is ("rows", "steps", "%"); "" where nothing is counted.
     """
+    from kernelet.machine.texts import visible
+
+    text = visible(text)
     if output.quiet or not sys.stderr.isatty():
         yield SilentBar()
     elif importlib.util.find_spec("rich") is None:
@@ -110,7 +113,9 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 @contextmanager
 def rows_bar(output: Output, text: str, has_share: bool) -> Iterator[Callable[[Table], None]]:
     """A bar for the pieces of a table; the function is told of each that is done."""
-    done = share = 0.0
+    from kernelet.machine.texts import visible
+
+    text, done, share = visible(text), 0.0, 0.0
     with progress_bar(output, text, *((100, "%") if has_share else (None, ""))) as bar:
 
         def piece_done(table: Table) -> None:
@@ -132,7 +137,7 @@ def _rich_progress(unit: str, total: int | None) -> Any:
         count += " of at most {task.total:.0f}"
     columns: list[Any] = [
         progress.SpinnerColumn(),
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),  # it may name a file
         progress.BarColumn(),
         progress.TimeElapsedColumn(),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import errno
 import sys
 from collections.abc import Iterator
@@ -186,7 +187,7 @@ def reading_errors(source: Source, kind: str) -> Iterator[None]:
         raise DataError(_unreadable(source, kind, error)) from error
     except ImportError as error:
         raise DataError(f"{source.name}: {one_line(error)}") from error
-    except (ValueError, EOFError, KeyError, TypeError) as error:
+    except (ValueError, EOFError, KeyError, TypeError, csv.Error) as error:
         raise DataError(_unreadable(source, kind, error)) from error
 
 

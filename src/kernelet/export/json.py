@@ -81,7 +81,9 @@ def json_schema() -> dict[str, Any]:
 
 def json_text(model: Any, dtype: str | None = None) -> str:
     """The text that `json` writes: one line for each field and for each row of an array."""
-    fields = [f"  {readable_json(key)}: {_value(value)}" for key, value in document(model, dtype).items()]
+    fields = [
+        f"  {readable_json(key)}: {_value(value)}" for key, value in document(model, dtype).items()
+    ]
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
@@ -148,7 +150,11 @@ def _value(value: Any) -> str:
             return f"[{numbers_text(value)}]"
         return _lines([_value(row) for row in value])
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{readable_json(k)}: {_value(item)}" for k, item in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{readable_json(k)}: {_value(item)}" for k, item in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
         items = [_value(item) for item in value]
         return _lines(items) if items and isinstance(value[0], dict) else f"[{', '.join(items)}]"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from kernelet.machine.texts import visible
 
 # Okabe and Ito's palette, which people with any kind of colour vision tell apart.
 COLOURS = (
@@ -60,6 +62,14 @@ def axes_for(display: object, ax: Any, figsize: tuple[float, float] = (6.0, 4.2)
         return ax
     _, new = pyplot.subplots(figsize=figsize, layout="constrained")
     return new
+
+
+def as_written(texts: Iterable[Any]) -> None:
+    """Show names and labels letter by letter: "$" begins no formula in them, and TeX reads none."""
+    for text in texts:
+        text.set_text(visible(text.get_text()))
+        text.set_parse_math(False)
+        text.set_usetex(False)
 
 
 def plain(ax: Any) -> None:

@@ -13,6 +13,7 @@ from kernelet.learners.options import choice
 from kernelet.plotting.canvas import (
     FAINT,
     INK,
+    as_written,
     axes_for,
     colour,
     marker,
@@ -288,12 +289,13 @@ class FrontierDisplay:
         handles, labels = ax.get_legend_handles_labels()
         # curves first, whatever order matplotlib has
         order = sorted(range(len(labels)), key=lambda i: labels[i] not in self.curves)
-        ax.legend(
+        legend = ax.legend(
             [handles[i] for i in order],
             [labels[i] for i in order],
             frameon=False,
             fontsize="small",
         )
+        as_written(legend.get_texts())  # names may come from a file
         return self
 
     def _draw_reference(self, ax: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.machine import KernelMachine
-from kernelet.plotting.canvas import INK, axes_for, colour, marker, pale, plain
+from kernelet.plotting.canvas import INK, as_written, axes_for, colour, marker, pale, plain
 from kernelet.plotting.models import (
     Expansion,
     FloatArray,
@@ -240,18 +240,20 @@ class MachineDisplay:
             xlim=(self.xx0.min(), self.xx0.max()),
             ylim=(self.xx1.min(), self.xx1.max()),
         )
+        as_written([ax.xaxis.label, ax.yaxis.label])
         plain(ax)
         if self.margins_:
             name = "f = +1, -1" if self.scores.ndim == 2 else "f of the class = 1"
             ax.plot([], [], color=INK, linestyle="dashed", linewidth=1.0, label=name)
         # beside the plane, not on it: there is data everywhere
-        ax.legend(
+        legend = ax.legend(
             loc="upper left",
             bbox_to_anchor=(1.01, 1.0),
             frameon=False,
             fontsize="small",
             markerscale=1.3,
         )
+        as_written(legend.get_texts())
         return self
 
     def _contour(
@@ -286,7 +288,8 @@ class MachineDisplay:
                     color=colour(k),
                     alpha=0.75,
                     linewidths=0,
-                    label=f"{label}",
+                    # matplotlib leaves out what begins with "_"
+                    label=f" {label}" if str(label).startswith("_") else f"{label}",
                     zorder=2.2,
                 )
             )

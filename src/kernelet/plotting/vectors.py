@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.learners.options import choice, count
-from kernelet.plotting.canvas import INK, axes_for, number_text, plain
+from kernelet.machine.texts import visible
+from kernelet.plotting.canvas import INK, as_written, axes_for, number_text, plain
 from kernelet.plotting.models import FloatArray, expansion, feature_names_of, model_of
 
 KINDS = ("auto", "images", "table")
@@ -239,6 +240,7 @@ class VectorsDisplay:
                     color=INK,
                 )
             )
+        as_written(self.texts_)
         self.image_ = self.ax_.imshow(
             mosaic, **({"cmap": "gray", "interpolation": "nearest"} | kwargs)
         )
@@ -253,9 +255,11 @@ class VectorsDisplay:
         limit = max(float(np.abs(scaled).max()), 1e-12)
         style: dict[str, Any] = {"cmap": "PuOr", "vmin": -limit, "vmax": limit, "aspect": "auto"}
         self.image_ = self.ax_.imshow(scaled, **(style | kwargs))
-        names = self.feature_names or [f"x{number + 1}" for number in range(d)]
+        names = [visible(name) for name in self.feature_names or ()]
+        names = names or [f"x{number + 1}" for number in range(d)]
         self.ax_.set_xticks(range(d), names, rotation=40, ha="right", rotation_mode="anchor")
-        self.ax_.set_yticks(range(m), self.labels)
+        self.ax_.set_yticks(range(m), [visible(label) for label in self.labels])
+        as_written([*self.ax_.get_xticklabels(), *self.ax_.get_yticklabels()])
         self.ax_.tick_params(length=0)
         self.ax_.annotate(
             self.label_name,
