@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import json as standard_json
+import os
 import re
+import subprocess
+import sys
 
 import jsonschema
 import numpy as np
@@ -18,9 +21,10 @@ from sklearn.svm import SVC
 import kernelet
 from export_models import MODELS, answers, fitted, flowers, rows_for
 from kernelet import KernelMachine, ModelFileError, kernels
+from kernelet.cli import main
 from kernelet.export import json, json_schema, read_json
 from kernelet.export.json import json_text
-from kernelet.export.json_reading import model_of
+from kernelet.export.json_reading import MAX_BYTES, model_of
 from kernelet.kernels.specification import _BY_NAME
 from test_export_c import KERNELS
 
@@ -178,10 +182,154 @@ def test_what_is_wrong_is_said(what, change, reason, tmp_path):
     assert str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
 
 
+def number(**changes):
+    return {"name": "a", "kind": "number", "shift": 0, "scale": 1, "fill": 0} | changes
+
+
+def category(**changes):
+    return {"name": "b", "kind": "category", "categories": ["u"], "has_missing": False} | changes
+
+
+SIGMOID = {"kind": "sigmoid", "slopes": [1.0], "offsets": [0.0]}
+# (a change of a model of two classes, a part of the error, whether the schema can say so)
+MISFITS = {
+    "one class": ({"classes": ["a"]}, "at least two classes", True),
+    "no class": ({"classes": []}, "at least two classes", True),
+    "three classes": ({"classes": ["a", "b", "c"]}, "1 outputs", True),
+    "twins": ({"classes": ["a", "a"]}, "different", True),
+    "equal numbers": ({"classes": [1, 1.0]}, "different", True),
+    "equal to Python": ({"classes": [True, 1]}, "different", False),
+    "zeros": ({"classes": [0, -0.0]}, "different", True),
+    "infinite label": ({"classes": [0, float("1e400")]}, "finite", True),
+    "null": ({"classes": [None, "a"]}, "truth values or texts", True),
+    "nothing": ({"classes": None}, "must be a list", True),
+    "one class of pairs": (
+        {"reading": "pairs", "classes": ["a"], "votes": True, "break_ties": False},
+        "at least two classes",
+        True,
+    ),
+    "three pairs": (
+        {"reading": "pairs", "classes": ["a", "b", "c"], "votes": True, "break_ties": False},
+        "needs 3",
+        True,
+    ),
+    "no votes": ({"reading": "pairs"}, "votes", True),
+    "votes": ({"votes": True}, "'votes' must be null", True),
+    "ties": ({"break_ties": False}, "'break_ties' must be null", True),
+    "classes of values": ({"reading": "values"}, "'classes' must be null", True),
+    "classes of outliers": ({"reading": "outliers"}, "'classes' must be null", True),
+    "classes of scores": ({"reading": "scores"}, "'classes' must be null", True),
+    "calibrated values": (
+        {"reading": "values", "classes": None, "calibration": SIGMOID},
+        "'calibration' must be null",
+        True,
+    ),
+    "labels by nothing": ({"labels_by_scores": True}, "without a calibration", True),
+    "further slopes": (
+        {"calibration": SIGMOID | {"slopes": [1.0, 2.0], "offsets": [0.0, 0.0]}},
+        "another number of outputs",
+        False,
+    ),
+    "unknown of a calibration": ({"calibration": SIGMOID | {"scale": 1}}, "has no 'scale'", True),
+    "infinite slope": (
+        {"calibration": SIGMOID | {"slopes": [float("1e400")]}},
+        "NaN or infinity",
+        True,
+    ),
+    "no columns": ({"columns": []}, "no column", True),
+    "twin columns": ({"columns": [number()] * 4}, "twice", False),
+    "twin scalers": ({"columns": [number(fill=None)] * 4}, "twice", False),
+    "some fills": (
+        {"columns": [number(name=n, fill=f) for n, f in zip("abcd", [0, 0, 0, None], strict=True)]},
+        "or null in all columns",
+        True,
+    ),
+    "no fill": (
+        {"columns": [{"name": "a", "kind": "number", "shift": 0, "scale": 1}]},
+        "'fill'",
+        True,
+    ),
+    "tiny scale": (
+        {"columns": [number(name=n, scale=1e-300, shift=1e300) for n in "abcd"]},
+        "too small",
+        False,
+    ),
+    "empty category": (
+        {"columns": [category(categories=["", "u", "v", "w"])]},
+        "as it should",
+        True,
+    ),
+    "twin categories": ({"columns": [category(categories=["u"] * 4)]}, "as it should", True),
+    "other column": ({"columns": [number(kind="date")]}, "kind 'date'", True),
+    "unknown of a column": ({"columns": [number(unit="cm")]}, "has no 'unit'", True),
+    "few columns": ({"columns": [number()]}, "features", False),
+    "columns of scores": (
+        {"reading": "scores", "classes": None, "columns": [number()]},
+        "'columns' must be null",
+        True,
+    ),
+    "no calibration": ({"calibration": ...}, "'calibration'", True),
+    "no reading": ({"reading": ...}, "'reading'", True),
+}
+
+
+@pytest.mark.parametrize("case", MISFITS)
+def test_what_does_not_fit_together_is_refused(case, tmp_path):
+    change, reason, is_known_to_the_schema = MISFITS[case]
+    document = written(fitted("two classes")) | change
+    document = {name: value for name, value in document.items() if value is not ...}
+    path = tmp_path / "model.json"
+    path.write_text(standard_json.dumps(document).replace("Infinity", "1e400"), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=re.escape(reason)):
+        read_json(path)
+    assert VALIDATOR.is_valid(document) != is_known_to_the_schema
+
+
+def test_classes_need_no_order(tmp_path, capsys):
+    document = written(fitted("two classes"))
+    turned = document | {"classes": document["classes"][::-1]}
+    rows = flowers()[0]
+    labels, others = (model_of(one).predict(rows) for one in (document, turned))
+    assert ((labels == document["classes"][0]) == (others == turned["classes"][0])).all()
+    path = tmp_path / "model.json"
+    path.write_text(standard_json.dumps(turned), encoding="utf-8")
+    frame = pandas.DataFrame(rows, columns=list("abcd")).assign(y=others)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["evaluate", str(path), str(tmp_path / "rows.csv"), "-t", "y", "--json"]) == 0
+    assert standard_json.loads(capsys.readouterr().out)["error"] == 0.0
+
+
+def test_only_regular_files_are_read(tmp_path):
+    """A pipe that nobody writes to, a device without an end, a folder: refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, reason in (
+        (tmp_path / "pipe", "not a regular file"),
+        ("/dev/zero", "not a regular file"),
+        (tmp_path, "a folder"),
+    ):
+        code = (
+            "import resource, sys\n"
+            "from kernelet.export import read_json\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))\n"
+            "read_json(sys.argv[1])"
+        )
+        command = [sys.executable, "-c", code, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert f"ModelFileError: {path}: {reason}." in done.stderr
+
+
+def test_files_too_large_to_be_parsed_are_refused(tmp_path):
+    path = tmp_path / "model.json"
+    with open(path, "wb") as stream:
+        stream.truncate(MAX_BYTES + 1)  # takes no room on the disk
+    with pytest.raises(ModelFileError, match=r"belong into model files"):
+        read_json(path)
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "not JSON"),
+        (b"", "the file is empty"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b'{"format": NaN}', "NaN is not JSON"),
@@ -199,6 +347,10 @@ def test_what_is_no_model_is_refused(content, reason, tmp_path):
         read_json(tmp_path / "nothing.json")
 
 
+DAMAGED = [
+    *("SparseSVC", "two classes", "compressed pairs", "TableModel", "pipeline", "OneClassSVM"),
+    *("KernelMachine", "calibrated machine", "two classes, calibrated", "two classes, RVM"),
+]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -211,8 +363,9 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from(["SparseSVC", "compressed pairs", "TableModel", "pipeline"]), st.data())
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers may be as large as they get
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(DAMAGED), st.data())
 def test_damage_is_found_or_does_no_harm(name, data):
     """Whatever stands in whatever place: our own error, or a model."""
     document = copy.deepcopy(written(fitted(name)))
@@ -228,9 +381,10 @@ def test_damage_is_found_or_does_no_harm(name, data):
         read = model_of(document)
     except (ValueError, TypeError, OverflowError):
         return  # what read_json turns into ModelFileError
+    VALIDATOR.validate(document)  # nothing is read that the schema refuses
     rows = rows_for(read)
     try:
-        getattr(read, "predict", read.decision_function)(rows)
+        answers(read, rows)
     except ValueError as error:  # other columns, or none
         assert re.search("column|features", str(error))
 

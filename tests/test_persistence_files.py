@@ -255,10 +255,20 @@ MISFITS = {
         {"dtype": "int8", "values": [0, 1, 300]},
         "a label does not fit into int8",
     ),
+    "one class": (
+        "estimator/estimator:classes_",
+        {"dtype": "int64", "values": [3]},
+        "at least two classes",
+    ),
+    "twin classes": (
+        "estimator/estimator:classes_",
+        {"dtype": "object", "values": [1, "a", 1.0]},
+        "the classes must be different",
+    ),
     "no classes": (
         "estimator/estimator:classes_",
         {"dtype": "int64", "values": []},
-        "there are no classes",
+        "at least two classes",
     ),
     "labels of no type": (
         "estimator/estimator:classes_",

@@ -44,7 +44,9 @@ class Confusion:
         """More rows: codes of the truth (-1 for unknown labels) and labels predicted."""
         import numpy as np
 
-        codes = np.searchsorted(self.classes, predicted)
+        # by name: files of other programs need not have them in order
+        places = {label: place for place, label in enumerate(self.classes.tolist())}
+        codes = np.array([places[label] for label in predicted.tolist()], dtype=np.intp)
         np.add.at(self.counts, (truth, codes), 1)
 
     @property

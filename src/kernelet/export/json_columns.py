@@ -2,54 +2,76 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelet.learners.table_model import TableModel
-from kernelet.machine.columns import Category, ColumnEncoder, Number
+from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.record import checked
+
+T = TypeVar("T")
 
 
 def with_columns(record: Record, estimator: Any) -> Any:
     """The estimator behind the columns or the scalers of a document, if it has any."""
-    given = record.optional("columns", list)
+    given = nullable(record, "columns", list)
     if given is None:
         return estimator
-    columns = [_column(Record("a column", checked(entry, dict, "a column"))) for entry in given]
-    bare = [c for c in columns if isinstance(c, Number) and np.isnan(c.fill)]
-    if len(bare) == len(columns):
-        return _pipeline(bare, estimator)
-    if bare:
+    columns = [Record("a column", checked(entry, dict, "a column")) for entry in given]
+    numbers = [column for column in columns if _is_number(column)]
+    fills = [nullable(column, "fill", float) for column in numbers]
+    arrays = {
+        "shift": np.array([column.value("shift", float) for column in numbers]),
+        "scale": np.array([column.value("scale", float) for column in numbers]),
+    }
+    # a scaler leaves what is missing
+    is_scaler = len(numbers) == len(columns) and all(fill is None for fill in fills)
+    if not is_scaler and None in fills:
         raise ModelFileError("the fill of a column must be a number, or null in all columns")
-    return TableModel(ColumnEncoder(tuple(columns)), estimator, record.optional("target", str))
+    arrays["fill"] = np.array([0.0 if fill is None else fill for fill in fills])
+    # as model files have it, with all that is checked there
+    fields = {"columns": [column.fields for column in columns]}
+    encoder = ColumnEncoder.from_state(fields, arrays)
+    if is_scaler:
+        return _pipeline(arrays["shift"], arrays["scale"], estimator)
+    return TableModel(encoder, estimator, record.optional("target", str))
 
 
-def _column(told: Record) -> Number | Category:
-    name = told.value("name", str)
-    if told.value("kind", str) == "number":
-        shift, scale = told.value("shift", float), told.value("scale", float)
-        fill = told.optional("fill", float)
-        if not scale > 0:
-            raise ModelFileError(f"the scale of the column {name!r} must be positive")
-        return Number(name, shift, scale, np.nan if fill is None else fill)
-    if told.value("kind", str) != "category":
-        raise ModelFileError(f"the kind of the column {name!r} is not known")
-    categories = told.texts("categories")
-    if len(set(categories)) < len(categories):
-        raise ModelFileError(f"a category of the column {name!r} is there twice")
-    return Category(name, tuple(categories), told.value("has_missing", bool))
+def _is_number(column: Record) -> bool:
+    kind = column.value("kind", str)
+    if kind == "number":
+        only(column, "name", "kind", "shift", "scale", "fill")
+    elif kind == "category":
+        only(column, "name", "kind", "categories", "has_missing")
+    else:
+        raise ModelFileError(f"the kind {kind!r} of a column is not known")
+    return kind == "number"
 
 
-def _pipeline(columns: list[Number], estimator: Any) -> Pipeline:
+def nullable(record: Record, name: str, kind: type[T]) -> T | None:
+    """A field of the given type, or None where it is null; it must be there."""
+    if name in record.fields and record.fields[name] is None:
+        return None
+    return record.value(name, kind)
+
+
+def only(record: Record, *names: str) -> None:
+    """Refuse fields that mean nothing here: they would mean something to the writer."""
+    unknown = set(record.fields) - {*names}
+    if unknown:
+        raise ModelFileError(f"{record.kind} has no {min(unknown)!r}")
+
+
+def _pipeline(shift: NDArray[Any], scale: NDArray[Any], estimator: Any) -> Pipeline:
     scaler = StandardScaler()
-    scaler.mean_ = np.array([column.shift for column in columns])
-    scaler.scale_ = np.array([column.scale for column in columns])
-    scaler.var_, scaler.n_samples_seen_ = scaler.scale_**2, 1
-    scaler.n_features_in_ = len(columns)
-    if len(columns) != estimator.n_features_in_:
+    scaler.mean_, scaler.scale_ = shift, scale
+    scaler.var_, scaler.n_samples_seen_ = scale**2, 1
+    scaler.n_features_in_ = len(scale)
+    if len(scale) != estimator.n_features_in_:
         raise ModelFileError("there must be a scale for each feature")
     return make_pipeline(scaler, estimator)

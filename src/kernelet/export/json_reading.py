@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.json import FORMAT, FORMAT_VERSION
-from kernelet.export.json_columns import with_columns
+from kernelet.export.json_columns import nullable, only, with_columns
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
 from kernelet.learners.compressed import READINGS, Compressed
+from kernelet.learners.saving import check_classes
 from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
 from kernelet.persistence import ModelFileError, Record, from_record
 from kernelet.persistence.errors import one_line
 from kernelet.persistence.machines import calibrated_machine
 from kernelet.persistence.record import checked
+from kernelet.persistence.untrusted import opened, read_exactly, size_of, strict_json
 
 _LABELS = (bool, int, float, str)
+# Some fifty million numbers with all their digits; what is parsed takes several times as much.
+MAX_BYTES = 2**30
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -59,32 +63,25 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     >>> model.predict([[0.5], [4.0]]).tolist()
     ['low', 'high']
     """
-    with open(path, "rb") as stream:
-        data = stream.read()
     try:
-        return model_of(_parsed(data))
+        return model_of(strict_json(_text(path), "not JSON"))
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)}: {one_line(error).rstrip('.')}.") from error
 
 
-def _parsed(data: bytes) -> object:
+def _text(path: str | os.PathLike[str]) -> str:
+    with opened(path) as stream:
+        n_bytes = size_of(stream)
+        if n_bytes > MAX_BYTES:
+            raise ModelFileError(
+                f"{n_bytes} bytes are more than the {MAX_BYTES} that are read of JSON; such models "
+                "belong into model files, which kernelet.save writes"
+            )
+        data = read_exactly(stream, n_bytes)
     try:
-        text = data.decode("utf-8")
-        parsed: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"not JSON: {one_line(error)}") from error
-    return parsed
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"not JSON: {one_line(error)}") from None
 
 
 def model_of(document: object) -> Any:
@@ -98,14 +95,46 @@ def model_of(document: object) -> Any:
         raise ModelFileError(
             f"format version {version}, this kernelet reads {FORMAT_VERSION}; upgrade kernelet"
         )
+    for name in ("kernelet_version", "target"):
+        record.optional(name, str)
     machine = _machine(record)
     reading = record.value("reading", str)
+    _check_reading(record, reading)
+    names = _feature_names(record, machine.n_features)
     if reading in ("scores", "features"):
-        if fields.get("columns") is not None:
-            raise ModelFileError(f"columns in front of {reading} are not read; leave them out")
         calibration = _calibration(record)
         return machine if calibration is None else calibrated_machine(machine, calibration)
-    return with_columns(record, _estimator(record, machine, reading))
+    return with_columns(record, _estimator(record, machine, reading, names))
+
+
+def _check_reading(record: Record, reading: str) -> None:
+    """Refuse what a model of this kind has no use for: it would mean something to its writer."""
+    if reading != "scores" and reading not in READINGS:
+        raise ModelFileError(f"the reading {reading!r} is not known")
+    allowed = {
+        "classes": ("classes", "pairs"),
+        "votes": ("pairs",),
+        "break_ties": ("pairs",),
+        "calibration": ("classes", "scores"),
+        "columns": ("classes", "pairs", "outliers", "values"),
+    }
+    for name, readings in allowed.items():
+        if name not in record.fields and name in ("classes", "calibration", "columns"):
+            raise ModelFileError(f"{name!r} of the model is missing; it may be null")
+        if record.fields.get(name) is not None and reading not in readings:
+            raise ModelFileError(f"{name!r} must be null for {reading}")
+    has_shares = reading == "classes" and record.fields.get("calibration") is not None
+    if record.optional("labels_by_scores", bool) and not has_shares:
+        raise ModelFileError("labels_by_scores has no meaning without a calibration of classes")
+
+
+def _feature_names(record: Record, n_features: int) -> list[str] | None:
+    if record.optional("feature_names", list) is None:
+        return None
+    names = record.texts("feature_names")
+    if len(names) != n_features:
+        raise ModelFileError("there must be a name for each feature")
+    return names
 
 
 def _machine(record: Record) -> KernelMachine:
@@ -148,22 +177,24 @@ def _array(name: str, values: list[Any], dtype: str) -> NDArray[Any]:
 
 def _calibration(record: Record) -> Record | None:
     """As model files have it."""
-    given = record.optional("calibration", dict)
+    given = nullable(record, "calibration", dict)
     if given is None:
         return None
     told = Record("the calibration", given)
     kind = told.value("kind", str)
     if kind == "sigmoid":
+        only(told, "kind", "slopes", "offsets")
         arrays = {name: _numbers(told, name) for name in ("slopes", "offsets")}
         return Record("SigmoidCalibration", arrays=arrays)
     if kind == "temperature":
+        only(told, "kind", "inverse_temperature")
         return Record("TemperatureCalibration", given)
     raise ModelFileError(f"the calibration {kind!r} is not known")
 
 
-def _estimator(record: Record, machine: KernelMachine, reading: str) -> Any:
-    if reading not in READINGS:
-        raise ModelFileError(f"the reading {reading!r} is not known")
+def _estimator(
+    record: Record, machine: KernelMachine, reading: str, names: list[str] | None
+) -> Any:
     attributes: dict[str, Any] = {"error_norm_": 0.0, "relative_error_": 0.0}
     if reading in ("classes", "pairs"):
         attributes["classes_"] = _labels(record)
@@ -173,16 +204,11 @@ def _estimator(record: Record, machine: KernelMachine, reading: str) -> Any:
         attributes["break_ties_"] = record.value("break_ties", bool)
     model: Compressed = READINGS[reading].from_machine(machine, None, **attributes)
     model._check_loaded()
-    if record.optional("feature_names", list) is not None:
-        names = record.texts("feature_names")
-        if len(names) != machine.n_features:
-            raise ModelFileError("there must be a name for each feature")
+    if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     calibration = _calibration(record)
     if calibration is None:
         return model
-    if reading != "classes":
-        raise ModelFileError(f"a calibration of {reading} is not known")
     calibrated = calibrated_machine(machine, calibration)
     make = _relevance if record.optional("labels_by_scores", bool) else _calibrated
     return make(model, calibrated)
@@ -218,12 +244,16 @@ def _take(model: Any, other: Any, *names: str) -> None:
 def _labels(record: Record) -> NDArray[Any]:
     values = record.value("classes", list)
     kinds = {type(value) for value in values}
-    if not values or not kinds <= {*_LABELS} or len({(type(v), v) for v in values}) < len(values):
-        raise ModelFileError("the classes must be different numbers, truth values or texts")
+    if not kinds <= {*_LABELS}:
+        raise ModelFileError("the classes must be numbers, truth values or texts")
+    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+        raise ModelFileError("a label must be finite")
+    labels: NDArray[Any] = np.empty(len(values), dtype=object)
+    labels[:] = values
+    check_classes(labels)
     if len(kinds) == 1 or kinds == {int, float}:
-        labels = np.array(values)
-        if labels.dtype.kind in "biufU":
-            return labels
-    mixed: NDArray[Any] = np.empty(len(values), dtype=object)
-    mixed[:] = values
-    return mixed
+        alike = np.array(values)
+        # numbers of different types may have become the same, and texts lose zeros at their ends
+        if alike.dtype.kind in "biufU" and alike.tolist() == values:
+            return alike
+    return labels

@@ -60,6 +60,14 @@ def require_outputs(model: Any, n_outputs: int) -> None:
         )
 
 
+def check_classes(labels: np.ndarray) -> None:
+    """Raise ModelFileError unless there are two labels or more, no two of them equal."""
+    if labels.size < 2:
+        raise ModelFileError("there must be at least two classes")
+    if len(set(labels.tolist())) < labels.size:  # True is 1, and 1 is 1.0
+        raise ModelFileError("the classes must be different")
+
+
 @dataclass(frozen=True)
 class Attribute:
     """A kind of fitted attribute.
@@ -147,8 +155,7 @@ def read_common(model: Any, record: Record) -> None:
         model.feature_names_in_ = names
     if "classes_" in record.fields:
         model.classes_ = decode_labels(record.fields["classes_"])
-        if model.classes_.size < 1:
-            raise ModelFileError("there are no classes")
+        check_classes(model.classes_)
     training = record.optional("training", dict)
     if training is not None:
         model._training = _checked_training(training)

@@ -198,6 +198,7 @@ def _column(entry: object, numbers: Iterator[tuple[float, ...]]) -> Number | Cat
         or not isinstance(categories, list)
         or not all(isinstance(category, str) for category in categories)
         or len(set(categories)) != len(categories)
+        or "" in categories  # which is a missing value
         or not isinstance(has_missing, bool)
     ):
         raise ValueError(f"the column {name!r} is not described as it should be.")

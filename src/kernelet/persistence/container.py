@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import stat
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -28,6 +27,7 @@ from kernelet.persistence.header import (
     parse_header,
 )
 from kernelet.persistence.record import Array, Record, checked
+from kernelet.persistence.untrusted import opened, read_exactly, size_of
 
 MAX_PARTS_DEPTH = 8
 
@@ -79,7 +79,7 @@ def _tree(record: Record, prefix: str, arrays: dict[str, Array]) -> dict[str, An
 
 def read_header(path: str | os.PathLike[str]) -> Header:
     """Everything but the arrays, with all sizes checked against that of the file."""
-    with _opened(path) as stream:
+    with opened(path) as stream:
         return _read_header(stream)[1]
 
 
@@ -93,11 +93,9 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     OSError
         If there is none, or it may not be read.
     """
-    with _opened(path) as stream:
+    with opened(path) as stream:
         start, header = _read_header(stream)
-        data = start + stream.read(header.n_bytes - len(start))
-    if len(data) != header.n_bytes:
-        raise ModelFileError("the file changed while it was read")
+        data = start + read_exactly(stream, header.n_bytes - len(start))
     try:
         found = from_bytes(data)
     except SafetensorError as error:
@@ -126,18 +124,8 @@ def record_of_tree(tree: object, prefix: str, arrays: dict[str, Array], depth: i
     return Record(kind, fields, {name[len(prefix) :]: arrays.pop(name) for name in own}, parts)
 
 
-def _opened(path: str | os.PathLike[str]) -> BinaryIO:
-    # Looked at before it is opened: opening a pipe waits for somebody to write.
-    mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode):
-        raise ModelFileError("a folder" if stat.S_ISDIR(mode) else "not a regular file")
-    return open(path, "rb")
-
-
 def _read_header(stream: BinaryIO) -> tuple[bytes, Header]:
-    n_bytes = os.fstat(stream.fileno()).st_size
-    if n_bytes == 0:
-        raise ModelFileError("the file is empty")
+    n_bytes = size_of(stream)
     length = stream.read(8)
     n_header = int.from_bytes(length, "little")
     if length.startswith(b"{") and n_header > n_bytes - 8:

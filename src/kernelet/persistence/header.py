@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from kernelet.persistence.errors import ModelFileError, one_line
 from kernelet.persistence.record import checked
+from kernelet.persistence.untrusted import strict_json
 
 FORMAT = "kernelet"
 FORMAT_VERSION = 1
@@ -103,23 +103,7 @@ def _json(text: str, n_bytes: int, complaint: str) -> object:
     memory = _CONTAINER_BYTES * (text.count("[") + text.count("{")) + _VALUE_BYTES * text.count(",")
     if memory > _JSON_FACTOR * n_bytes + _JSON_CONSTANT:
         raise ModelFileError("the header holds more values than a file of this size may")
-    try:
-        value: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{complaint}: {one_line(error)}") from None
-    return value
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Readers differ in which of two equal keys they believe."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
+    return strict_json(text, complaint)
 
 
 def _check_version(metadata: dict[str, str]) -> None:

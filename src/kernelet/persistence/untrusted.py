@@ -1,0 +1,70 @@
+"""Files and texts that nobody vouches for: looked at before they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import Any, BinaryIO, NoReturn
+
+from kernelet.persistence.errors import ModelFileError, one_line
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """A regular file, open to be read.
+
+    Raises
+    ------
+    ModelFileError
+        If it is anything else: a pipe may never end, nor does /dev/zero.
+    OSError
+        If there is none, or it may not be read.
+    """
+    # Looked at before it is opened: opening a pipe waits for somebody to write.
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        raise ModelFileError("a folder" if stat.S_ISDIR(mode) else "not a regular file")
+    return open(path, "rb")
+
+
+def size_of(stream: BinaryIO) -> int:
+    """Bytes of an open file, of which there must be some."""
+    n_bytes = os.fstat(stream.fileno()).st_size
+    if n_bytes == 0:
+        raise ModelFileError("the file is empty")
+    return n_bytes
+
+
+def read_exactly(stream: BinaryIO, n_bytes: int) -> bytes:
+    """The rest of a file, which must be of the size that was looked at."""
+    data = stream.read(n_bytes)
+    if len(data) != n_bytes or stream.read(1):
+        raise ModelFileError("the file changed while it was read")
+    return data
+
+
+def strict_json(text: str, complaint: str) -> object:
+    """JSON in which nothing is NaN, and no key stands twice.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not; the message begins with the complaint.
+    """
+    try:
+        value: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{complaint}: {one_line(error)}") from None
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Readers differ in which of two equal keys they believe."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
