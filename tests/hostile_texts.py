@@ -1,6 +1,15 @@
-"""Names and labels that try to leave the place they are put in."""
+"""Names and labels that try to leave the place they are put in, and models that have them."""
 
 import numpy as np
+import pandas
+from numpy.testing import assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelet import KernelMachine, TableModel
+from kernelet.kernels import Gaussian
+from kernelet.learners.compressed import CompressedClassifier
+from kernelet.machine.columns import Category, ColumnEncoder, Number
 
 # A function of the attacker's own in C: gcc takes a backslash before "\r" as the end of a line.
 INJECTED = "*\\\r/int evil(void){return 42;}/\\\r*"
@@ -32,3 +41,41 @@ def hostile(count, seed=0):
     while len(found) < count:
         found["".join(rng.choice(_PIECES, rng.integers(1, 7)))] = None
     return list(found)
+
+
+def named(names, classes):
+    """A classifier of so many features and classes; rows, one for each of some of the classes."""
+    rng = np.random.default_rng(0)
+    chosen = np.linspace(0, len(classes) - 1, min(8, len(classes))).astype(int)
+    rows = (
+        rng.integers(0, 2, size=(len(chosen), len(names))) + 2.0 * np.arange(len(chosen))[:, None]
+    )
+    beta = np.zeros((len(chosen), len(classes)))
+    beta[np.arange(len(chosen)), chosen] = 1.0
+    if len(classes) == 2:
+        beta = np.array([[-1.0], [1.0]])
+    machine = KernelMachine(Gaussian(4.0 / len(names)), rows, beta, np.zeros(beta.shape[1]))
+    labels = np.array(classes, dtype=object)
+    model = CompressedClassifier.from_machine(machine, None, classes_=labels)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    scores = machine.decision_function(rows)
+    codes = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
+    assert_array_equal(codes, chosen)
+    return model, rows, labels[chosen]
+
+
+def of_table(numbers, categories, classes):
+    """The same for a table: columns of numbers, and columns of several texts each."""
+    columns = [Number(name, 0.5, 0.5, 0.5) for name in numbers]
+    columns += [Category(name, tuple(texts), True) for name, texts in categories.items()]
+    encoder = ColumnEncoder(tuple(columns))
+    inner, _, _ = named([f"f{i}" for i in range(encoder.n_features)], classes)
+    del inner.feature_names_in_
+    return TableModel(encoder, inner, "target")
+
+
+def piped(names, classes):
+    """The same behind a scaler."""
+    model, rows, _ = named(names, classes)
+    del model.feature_names_in_
+    return make_pipeline(StandardScaler().fit(pandas.DataFrame(rows, columns=names)), model)

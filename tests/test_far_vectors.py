@@ -16,7 +16,6 @@ from kernelet.export.json_reading import model_of
 from kernelet.export.model import exported_model
 from kernelet.export.onnx import onnx_model
 from run_c import compiled
-from run_node import numbers, run_modules
 
 FAR = [1e5, 1e8]
 FLOATS = ("float32", "float64")
@@ -90,13 +89,6 @@ def test_c(fitted, tmp_path):
         FLOATS, compiled([(model, d) for d in FLOATS], tmp_path), strict=True
     ):
         check(model, library.decision_function(X), scores, dtype)
-
-
-def test_javascript(fitted, tmp_path):
-    model, X, scores = fitted
-    tasks = [(model, X, ["decisionFunction"], dtype) for dtype in FLOATS]
-    for dtype, answer in zip(FLOATS, run_modules(tasks, tmp_path), strict=True):
-        check(model, numbers(answer["decisionFunction"]), scores, dtype)
 
 
 @pytest.mark.parametrize("far", [3e3, *FAR, 1e12])

@@ -9,62 +9,19 @@ import numpy as np
 import onnxruntime
 import pandas
 import pytest
+from matplotlib import pyplot
 from numpy.testing import assert_array_equal
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import kernelet
-from hostile_texts import FORGED, INJECTED, hostile
-from kernelet import KernelMachine, TableModel, export
+from hostile_texts import FORGED, INJECTED, hostile, named, of_table, piped
+from kernelet import export
 from kernelet.export.c import DTYPES, c_source
 from kernelet.export.c_source import comment, quoted
 from kernelet.export.json import json_text
 from kernelet.export.json_reading import model_of
 from kernelet.export.onnx import onnx_model
-from kernelet.kernels import Gaussian
-from kernelet.learners.compressed import CompressedClassifier
-from kernelet.machine.columns import Category, ColumnEncoder, Number
 from kernelet.machine.texts import in_plain_ascii, visible
-from run_c import compiled
-from run_node import need_node
-
-
-def named(names, classes):
-    """A classifier of so many features and classes; rows, one for each of some of the classes."""
-    rng = np.random.default_rng(0)
-    chosen = np.linspace(0, len(classes) - 1, min(8, len(classes))).astype(int)
-    rows = (
-        rng.integers(0, 2, size=(len(chosen), len(names))) + 2.0 * np.arange(len(chosen))[:, None]
-    )
-    beta = np.zeros((len(chosen), len(classes)))
-    beta[np.arange(len(chosen)), chosen] = 1.0
-    if len(classes) == 2:
-        beta = np.array([[-1.0], [1.0]])
-    machine = KernelMachine(Gaussian(4.0 / len(names)), rows, beta, np.zeros(beta.shape[1]))
-    labels = np.array(classes, dtype=object)
-    model = CompressedClassifier.from_machine(machine, None, classes_=labels)
-    model.feature_names_in_ = np.array(names, dtype=object)
-    scores = machine.decision_function(rows)
-    codes = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
-    assert_array_equal(codes, chosen)
-    return model, rows, labels[chosen]
-
-
-def of_table(numbers, categories, classes):
-    """The same for a table: columns of numbers, and columns of several texts each."""
-    columns = [Number(name, 0.5, 0.5, 0.5) for name in numbers]
-    columns += [Category(name, tuple(texts), True) for name, texts in categories.items()]
-    encoder = ColumnEncoder(tuple(columns))
-    inner, _, _ = named([f"f{i}" for i in range(encoder.n_features)], classes)
-    del inner.feature_names_in_
-    return TableModel(encoder, inner, "target")
-
-
-def piped(names, classes):
-    """The same behind a scaler."""
-    model, rows, _ = named(names, classes)
-    del model.feature_names_in_
-    return make_pipeline(StandardScaler().fit(pandas.DataFrame(rows, columns=names)), model)
+from run_c import compiled, compilers
 
 
 def check_symbols(tmp_path, hostile_models, harmless_models):
@@ -129,55 +86,6 @@ def test_ten_thousand_names_in_c(tmp_path):
             assert found == list(range(8))
 
 
-MODULE_DRIVER = """
-import { readFileSync } from "node:fs";
-const { modules, rows } = JSON.parse(readFileSync(0, "utf8"));
-const answers = [];
-for (const path of modules) {
-  const { predict, classes, metadata } = await import(path);
-  const features = metadata.nFeatures;
-  const asked = rows.filter((row) => row.length === features);
-  const labels = asked.length ? predict(asked) : [];
-  answers.push({ classes, names: metadata.featureNames, labels });
-}
-const world = Object.keys(globalThis).concat(Object.keys(Object.prototype));
-console.log(JSON.stringify([answers, world]));
-"""
-
-
-@pytest.mark.slow
-def test_ten_thousand_names_in_node(tmp_path):
-    need_node()
-    names = iter(hostile(10_000, seed=1))
-    take = lambda count: [next(names) for _ in range(count)]  # noqa: E731
-    model, rows, expected = named(take(4000), take(400))
-    table = of_table(take(2000), {name: take(8) for name in take(350)}, take(450))
-    assert len(list(names)) == 0
-    paths = [tmp_path / "rows.mjs", tmp_path / "table.mjs", tmp_path / "harmless.mjs"]
-    for one, path in zip([model, table, named(["a", "b"], ["u", "v"])[0]], paths, strict=True):
-        export.javascript(one, path)
-        text = path.read_text("utf-8")
-        assert text.isascii() and set(text) <= set(string.printable) - set("\t\r\v\f")
-        assert not re.search(r"</|<!--|\]\]>", text)
-    (tmp_path / "driver.mjs").write_text(MODULE_DRIVER)
-    asked = {"modules": [str(path) for path in paths], "rows": rows.tolist()}
-    done = subprocess.run(
-        ["node", tmp_path / "driver.mjs"],
-        input=standard_json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    answers, world = standard_json.loads(done.stdout)
-    assert answers[0]["classes"] == model.classes_.tolist()
-    assert answers[0]["labels"] == expected.tolist()
-    assert answers[0]["names"] == model.feature_names_in_.tolist()
-    assert answers[1]["names"] == table.encoder.names
-    assert answers[1]["classes"] == table.classes_.tolist()
-    assert "evil" not in world
-
-
 def test_json_and_onnx_keep_every_text():
     texts = hostile(300, seed=2)
     model, rows, expected = named(texts[:100], texts[100:150])
@@ -201,13 +109,12 @@ def test_json_and_onnx_keep_every_text():
     np.testing.assert_allclose(found.reshape(scores.shape), scores, atol=1e-5)
 
 
-@pytest.mark.parametrize("text", hostile(200, seed=3))
-def test_what_is_shown_is_seen(text):
-    assert visible(text).isprintable()
-    plain = in_plain_ascii(text)
-    assert re.fullmatch(r"[ -\[\]-~]*", plain)
-    assert not re.search(r"\*/|/\*|\?\?", comment(text))
-    assert quoted(text).isprintable() and "??" not in quoted(text)
+def test_what_is_shown_is_seen():
+    for text in hostile(2000, seed=3):
+        assert visible(text).isprintable()
+        assert re.fullmatch(r"[ -\[\]-~]*", in_plain_ascii(text))
+        assert not re.search(r"\*/|/\*|\?\?", comment(text))
+        assert quoted(text).isprintable() and "??" not in quoted(text)
 
 
 def test_letters_of_all_scripts_are_shown():
@@ -247,11 +154,12 @@ def test_file_names_of_people_are_included(tmp_path):
     for stem in ("my model", "größe", "it's", "a?b"):
         written = export.c(named(["a", "b"], ["u", "v"])[0], tmp_path / f"{stem}.c")
         assert f'#include "{stem}.h"' in written.source
-        subprocess.run(["gcc", "-std=c99", "-Werror", "-c", f"{stem}.c"], cwd=tmp_path, check=True)
+        subprocess.run(
+            [compilers()[0], "-std=c99", "-Werror", "-c", f"{stem}.c"], cwd=tmp_path, check=True
+        )
 
 
 def test_labels_of_pictures_are_no_formulas():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
     model, _, _ = named(["$x^$", "_hidden\x1b"], ["$\\frac{$", "_b\n"])
     rows = np.array([[0.0, 1.0], [1.0, 0.0]])
     frame = pandas.DataFrame(rows, columns=model.feature_names_in_)

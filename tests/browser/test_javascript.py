@@ -1,6 +1,8 @@
 """Exported JavaScript, executed: the same numbers and labels as Python."""
 
 import json
+import re
+import string
 import subprocess
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 import kernelet
 from export_bounds import KERNELS, bound, expected, far_from_ties
 from export_models import MODELS, answers, fitted, rows_for
+from hostile_texts import hostile, named, of_table
 from kernelet import KernelMachine, kernels
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import javascript
@@ -268,6 +271,10 @@ def test_transformers_and_large_labels(tmp_path):
         ('[[1, "2"]]', "a row must hold numbers, got string in column 1"),
         ("[[1, null]]", "a row must hold numbers, got object in column 1"),
         ("new Float64Array(3)", "rows hold 3 numbers, which are no rows of 2"),
+        ("{ x: 1, y: 2 }", "rows must be an array of rows, got object"),
+        ("null", "rows must be an array of rows, got null"),
+        ("3", "rows must be an array of rows, got number"),
+        ('"12"', "rows must be an array of rows, got string"),
     ],
 )
 def test_wrong_rows_are_refused(rows, reason, tmp_path):
@@ -318,7 +325,9 @@ def test_models_of_tables(tmp_path):
     (tmp_path / "run.mjs").write_text(
         'import { decisionFunction, predict } from "./fruit.mjs";\n'
         f"const rows = {json.dumps(rows)};\n"
-        "const broken = [{ ...rows[0], length: 'long' }, { length: 1 }, 3, [1, 2]];\n"
+        "const texts = ['long', '0x1f', '0b1', '1_0', ' ', 'Infinity', '1e999', '1e'];\n"
+        "const broken = texts.map((length) => ({ ...rows[0], length }));\n"
+        "broken.push({ length: 1 }, 3, [1, 2]);\n"
         "const said = broken.map((row) => {\n"
         "  try { predict([row]); } catch (error) { return error.message; }\n"
         "});\n"
@@ -334,7 +343,10 @@ def test_models_of_tables(tmp_path):
         assert labels == model.predict(columns).tolist()
     np.testing.assert_allclose(scores, expected, atol=1e-13)
     assert said == [
-        'column "length" must hold finite numbers, got long',
+        *(
+            f'column "length" must hold finite numbers, got {text}'
+            for text in ("long", "0x1f", "0b1", "1_0", " ", "Infinity", "1e999", "1e")
+        ),
         'a row has no column "colour"',
         "a row must be an object with a value for each column, got 3",
         "a row must be an object with a value for each column, got an array",
@@ -400,3 +412,64 @@ def _run(folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+MODULE_DRIVER = """
+import { readFileSync } from "node:fs";
+const { modules, rows } = JSON.parse(readFileSync(0, "utf8"));
+const answers = [];
+for (const path of modules) {
+  const { predict, classes, metadata } = await import(path);
+  const features = metadata.nFeatures;
+  const asked = rows.filter((row) => row.length === features);
+  const labels = asked.length ? predict(asked) : [];
+  answers.push({ classes, names: metadata.featureNames, labels });
+}
+const world = Object.keys(globalThis).concat(Object.keys(Object.prototype));
+console.log(JSON.stringify([answers, world]));
+"""
+
+
+def test_ten_thousand_names_in_node(tmp_path):
+    need_node()
+    names = iter(hostile(10_000, seed=1))
+    take = lambda count: [next(names) for _ in range(count)]  # noqa: E731
+    model, rows, expected = named(take(4000), take(400))
+    table = of_table(take(2000), {name: take(8) for name in take(350)}, take(450))
+    assert len(list(names)) == 0
+    paths = [tmp_path / "rows.mjs", tmp_path / "table.mjs", tmp_path / "harmless.mjs"]
+    for one, path in zip([model, table, named(["a", "b"], ["u", "v"])[0]], paths, strict=True):
+        javascript(one, path)
+        text = path.read_text("utf-8")
+        assert text.isascii() and set(text) <= set(string.printable) - set("\t\r\v\f")
+        assert not re.search(r"</|<!--|\]\]>", text)
+    (tmp_path / "driver.mjs").write_text(MODULE_DRIVER)
+    asked = {"modules": [str(path) for path in paths], "rows": rows.tolist()}
+    done = subprocess.run(
+        ["node", tmp_path / "driver.mjs"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    answers, world = json.loads(done.stdout)
+    assert answers[0]["classes"] == model.classes_.tolist()
+    assert answers[0]["labels"] == expected.tolist()
+    assert answers[0]["names"] == model.feature_names_in_.tolist()
+    assert answers[1]["names"] == table.encoder.names
+    assert answers[1]["classes"] == table.classes_.tolist()
+    assert "evil" not in world
+
+
+@pytest.mark.parametrize("far", [1e5, 1e8])
+def test_one_far_vector_takes_no_digits_from_the_others(far, tmp_path):
+    X, y = make_banana(200, random_state=0)
+    X = X.astype(np.float32).astype(float)
+    X[0] = far
+    machine = kernelet.NormSVC(gamma=1.0).fit(X, y).machine_
+    tasks = [(machine, X, ["decisionFunction"], dtype) for dtype in ("float32", "float64")]
+    size = np.abs(machine.coefficients).sum()
+    for unit, answer in zip((3e-6, 1e-13), run_modules(tasks, tmp_path), strict=True):
+        found = numbers(answer["decisionFunction"])
+        assert_allclose(found, expected(machine, X)[:, 0], atol=unit * size)

@@ -5,9 +5,12 @@ function isMissing(cell) {
   return cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
 }
 
+// Texts that are numbers in Python too: Number takes "0x1f" as well, and " " as 0.
+const DECIMAL = /^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$/;
+
 function numberOf({ name, fill }, cell) {
   if (isMissing(cell)) return fill;
-  const value = typeof cell === "string" && cell.trim() !== "" ? Number(cell) : cell;
+  const value = typeof cell === "string" && DECIMAL.test(cell) ? Number(cell) : cell;
   if (typeof value !== "number" || !Number.isFinite(value)) {
     throw new TypeError(`column ${JSON.stringify(name)} must hold finite numbers, got ${String(cell)}`);
   }

@@ -165,6 +165,10 @@ function makeMachine(model) {
       return Array.from({ length: n }, (_, i) =>
         visit(rows.subarray(i * nFeatures, (i + 1) * nFeatures)));
     }
+    // an object that is no list would be one without rows
+    if (typeof rows?.[Symbol.iterator] !== "function" || typeof rows === "string") {
+      throw new TypeError(`rows must be an array of rows, got ${rows === null ? "null" : typeof rows}`);
+    }
     return Array.from(rows, visit);
   }
 
