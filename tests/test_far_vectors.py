@@ -1,6 +1,7 @@
 """One vector that lies far from all others takes no digits from them, wherever the model runs."""
 
 import json as standard_json
+import warnings
 
 import numpy as np
 import onnxruntime
@@ -9,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_moons
 
 from export_bounds import expected
-from kernelet import KernelMachine, NormSVC, kernels
+from kernelet import KernelMachine, NormSVC, export, kernels
 from kernelet.export.fixed_point import fixed_point
 from kernelet.export.json import json_text
 from kernelet.export.json_reading import model_of
@@ -130,6 +131,27 @@ def test_near_and_far_vectors_in_any_order(kernel, origin, dtype):
     # an expansion keeps three quarters of the digits, differences keep all
     limit = np.finfo(dtype).eps ** 0.75 * 4.0
     assert (np.abs(found - expected(machine, X)) <= limit * size).all()
+
+
+@pytest.mark.parametrize("write", [export.c, export.onnx, export.json, export.javascript])
+def test_digits_that_32_bits_do_not_hold_are_warned_of(write, tmp_path):
+    """All rows far from 0, and a kernel as narrow as what is lost."""
+    Z = 1e8 + np.random.default_rng(0).normal(size=(9, 2))
+    machine = KernelMachine(kernels.Gaussian(1.0), Z, np.ones(9))
+    scattered = KernelMachine(kernels.Gaussian(1.0), Z * np.arange(9)[:, None], np.ones(9))
+    near = KernelMachine(kernels.Gaussian(1.0), Z - 1e8, np.ones(9))
+    path = tmp_path / "machine.c"
+    with pytest.warns(UserWarning, match=r"float32.*too few digits of the vectors.*use float64"):
+        write(scattered, path, dtype="float32")
+    if write is not export.javascript:  # which stores differences from the middle
+        with pytest.warns(UserWarning, match="too few digits"):
+            write(machine, path, dtype="float32")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write(machine, path, dtype="float64")
+        write(near, path, dtype="float32")
+        if write is export.javascript:
+            write(machine, path, dtype="float32")
 
 
 def test_one_far_vector_costs_one_difference():

@@ -159,6 +159,15 @@ def test_file_names_of_people_are_included(tmp_path):
         )
 
 
+def test_no_file_name_is_a_name_in_the_source(tmp_path):
+    table = of_table(["a"], {"b": ["u", "v"]}, ["x", "y"])
+    for stem in ("first", "category", "int", "x", "kernel", "vectors", "machine"):
+        for dtype in DTYPES:
+            export.c(table, tmp_path / f"{stem}.c", dtype=dtype)
+            command = [compilers()[0], "-std=c99", "-Wall", "-Werror", "-c", f"{stem}.c"]
+            subprocess.run(command, cwd=tmp_path, check=True)
+
+
 def test_labels_of_pictures_are_no_formulas():
     model, _, _ = named(["$x^$", "_hidden\x1b"], ["$\\frac{$", "_b\n"])
     rows = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -12,6 +12,7 @@ from kernelet.export.c_fixed import FixedSource
 from kernelet.export.c_float import FloatSource
 from kernelet.export.c_source import REALS, identifier
 from kernelet.export.model import exported_model
+from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = (*REALS, "q15")
@@ -89,7 +90,13 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     TypeError
         If the model, or a step of a pipeline, is of another kind.
     ValueError
-        If its kernel is a Python function, or its numbers are out of the range of ``dtype``.
+        If its kernel is a Python function, its numbers are out of the range of ``dtype`` or lie
+        too far apart for 16 bits, or a name in it cannot be a text of C.
+
+    Warns
+    -----
+    UserWarning
+        If ``dtype`` keeps too few digits of the vectors for the kernel.
 
     Examples
     --------
@@ -106,6 +113,8 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     if target.suffix != ".c":
         raise ValueError(f'path must end in ".c", got {os.fspath(path)!r}.')
     written = c_source(model, identifier(target.stem), dtype, header=f"{target.stem}.h")
+    if dtype in REALS:
+        warn_of_lost_digits(exported_model(model, with_columns=True).machine, dtype)
     write_atomically(target.with_suffix(".h"), written.header.encode())
     write_atomically(target, written.source.encode())
     return written

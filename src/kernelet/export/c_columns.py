@@ -99,7 +99,7 @@ def category_tables(columns: Columns, name: str) -> list[Table]:
     return [
         *tables,
         texts("categories", every or [""]),
-        integers("int", "first_category", first),
+        integers("int", "category_start", first),
     ]
 
 
@@ -116,11 +116,11 @@ def category_function(columns: Columns, name: str) -> list[str]:
         "        return -1;",
         "    if (text[0] == '\\0')",
         "        return (int)fills[column];",
-        "    for (i = first_category[column]; i < first_category[column + 1]; i++) {",
+        "    for (i = category_start[column]; i < category_start[column + 1]; i++) {",
         "        for (k = 0; text[k] != '\\0' && text[k] == categories[i][k]; k++)",
         "            ;",
         "        if (text[k] == categories[i][k])",
-        "            return i - first_category[column];",
+        "            return i - category_start[column];",
         "    }",
         "    return -1;",
         "}",

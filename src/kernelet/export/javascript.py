@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kernelet._hooks import hooks
 from kernelet.export.documents import calibration_document, numbers_text, scaling_of, script_json
 from kernelet.export.model import exported_model
-from kernelet.export.rounding import centre
+from kernelet.export.rounding import centre, warn_of_lost_digits
+from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
@@ -68,6 +69,11 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     OSError
         If the file cannot be written; an older one is then as it was.
 
+    Warns
+    -----
+    UserWarning
+        If ``dtype`` keeps too few digits of the vectors for the kernel.
+
     Examples
     --------
     >>> import os, tempfile
@@ -80,7 +86,11 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     ...     print(open(path).readline().strip())
     // A kernel machine: 2 vectors of 1 feature, 1 output.
     """
-    write_atomically(path, javascript_module(model, dtype).encode("utf-8"))
+    text = javascript_module(model, dtype)
+    if dtype is not None:
+        machine = exported_model(model, with_columns=True).machine
+        warn_of_lost_digits(machine, dtype, _origin(machine, dtype))
+    write_atomically(path, text.encode("utf-8"))
 
 
 def javascript_module(model: Any, dtype: str | None = None) -> str:
@@ -131,13 +141,7 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     kind = str(machine.dtype) if dtype is None else dtype
     if kind not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
-    vectors, origin = np.asarray(machine.vectors), None
-    if kind == "float32" and machine.n_vectors and machine.kernel.is_translation_invariant:
-        # Rounded are the differences from a point amid the vectors where that keeps more digits of
-        # most of them: it does if the data lie far from 0.
-        middle = centre(vectors)
-        if _rounding(vectors - middle) < _rounding(vectors):
-            vectors, origin = vectors - middle, middle
+    origin = _origin(machine, kind)
     return {
         "kernelet": hooks.version,
         "kernel": machine.kernel.specification(),
@@ -154,8 +158,8 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "columns": columns,
         "scaling": scaling and {"shift": scaling[0], "scale": scaling[1]},
         "featureNames": exported.feature_names,
-        "origin": origin,
-        "vectors": _cast("vectors", vectors, kind),
+        "origin": None if not origin.any() else origin,
+        "vectors": _cast("vectors", np.asarray(machine.vectors) - origin, kind),
         "coefficients": _cast("coefficients", machine.coefficients, kind),
         "intercepts": _cast("intercepts", machine.intercepts, kind),
     }
@@ -168,6 +172,19 @@ def _column(column: Number | Category) -> dict[str, Any]:
     categories = list(column.categories)
     known = {"categories": categories, "hasMissing": column.has_missing}
     return {"name": column.name, "kind": "category", **known}
+
+
+def _origin(machine: KernelMachine, dtype: str) -> NDArray[np.float64]:
+    """From where vectors are measured before they are rounded.
+
+    A point amid them where that keeps more digits of most, as it does if the data lie far from 0.
+    """
+    origin, vectors = np.zeros(machine.n_features), np.asarray(machine.vectors, dtype=np.float64)
+    if dtype == "float32" and machine.n_vectors and machine.kernel.is_translation_invariant:
+        middle = centre(vectors)
+        if _rounding(vectors - middle) < _rounding(vectors):
+            return middle
+    return origin
 
 
 def _rounding(vectors: NDArray[Any]) -> float:

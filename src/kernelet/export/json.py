@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from kernelet._hooks import hooks
 from kernelet.export.documents import calibration_document, numbers_text, readable_json
 from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
@@ -50,6 +51,11 @@ def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) 
     OSError
         If the file cannot be written; an older one is then as it was.
 
+    Warns
+    -----
+    UserWarning
+        If ``dtype`` keeps too few digits of the vectors for the kernel.
+
     Examples
     --------
     >>> import os, tempfile
@@ -62,7 +68,10 @@ def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) 
     ...     kernelet.export.read_json(path) == machine
     True
     """
-    write_atomically(path, json_text(model, dtype).encode("utf-8"))
+    text = json_text(model, dtype)
+    if dtype is not None:
+        warn_of_lost_digits(exported_model(model, with_columns=True).machine, dtype)
+    write_atomically(path, text.encode("utf-8"))
 
 
 def json_schema() -> dict[str, Any]:

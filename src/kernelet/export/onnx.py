@@ -14,6 +14,7 @@ from kernelet.export.model import ExportedModel, exported_model
 from kernelet.export.onnx_columns import OPSET as TABLE_OPSET
 from kernelet.export.onnx_columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.onnx_graph import OPSET, Graph, machine_values
+from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 
@@ -72,6 +73,11 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     OSError
         If the file cannot be written; an older one is then as it was.
 
+    Warns
+    -----
+    UserWarning
+        If ``dtype`` keeps too few digits of the vectors for the kernel.
+
     Examples
     --------
     >>> import os, tempfile
@@ -86,7 +92,9 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     >>> [output.name for output in graph.output], len(graph.node)
     (['variable'], 12)
     """
-    write_atomically(path, onnx_model(model, dtype).SerializeToString())
+    content = onnx_model(model, dtype).SerializeToString()
+    warn_of_lost_digits(exported_model(model, with_columns=True).machine, dtype)
+    write_atomically(path, content)
 
 
 def onnx_model(model: Any, dtype: str = "float32") -> ModelProto:

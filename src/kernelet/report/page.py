@@ -14,6 +14,7 @@ from typing import Any
 from kernelet._hooks import hooks
 from kernelet.export.documents import script_json
 from kernelet.export.javascript import runtime
+from kernelet.machine.texts import visible
 from kernelet.report.comparison import Compared, Measured
 from kernelet.report.digits import digits_document
 
@@ -72,15 +73,15 @@ def demo_page(demo: Demo) -> str:
     script = "\n".join(["", runtime(), *map(_asset, _SCRIPTS)])
     svm, best = demo.compared[0].figures, best_small([entry.figures for entry in demo.compared])
     parts = {
-        "title": escape(f"{best.vectors} vectors do the work of {svm.vectors}"),
-        "lead": escape(_lead(svm, best)),
+        "title": _html(f"{best.vectors} vectors do the work of {svm.vectors}"),
+        "lead": _html(_lead(svm, best)),
         "tiles": "".join(_tiles(svm, best)),
         "board_rows": str(len(demo.board["points"])),
-        "data": escape(_data_text(demo.facts)),
+        "data": _html(_data_text(demo.facts)),
         "table": figures_table([entry.figures for entry in demo.compared]),
         "remarks": "Times are those of one thread, of predictions in batches. No fit time includes "
         "the compilation of the training loops, which comes once.",
-        "version": escape(hooks.version),
+        "version": _html(hooks.version),
         "style": style,
         "style_hash": _hash(style),
         "script": script,
@@ -114,7 +115,7 @@ def best_small(models: Sequence[Measured]) -> Measured:
 
 def figures_table(models: Sequence[Measured]) -> str:
     """The figures as a table of HTML, which needs no JavaScript."""
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in HEADINGS)
+    head = "".join(f'<th scope="col">{_html(heading)}</th>' for heading in HEADINGS)
     rows = "".join(_row(model, place == 0) for place, model in enumerate(models))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -130,7 +131,7 @@ def _row(model: Measured, is_full: bool) -> str:
     )
     kind = ' class="full"' if is_full else ""
     data = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr{kind}><th scope="row">{escape(model.model)}</th>{data}</tr>'
+    return f'<tr{kind}><th scope="row">{_html(model.model)}</th>{data}</tr>'
 
 
 def _lead(svm: Measured, best: Measured) -> str:
@@ -145,7 +146,7 @@ def _lead(svm: Measured, best: Measured) -> str:
 
 def _tiles(svm: Measured, best: Measured) -> list[str]:
     def tile(name: str, value: str, before: str) -> str:
-        texts = (escape(name), escape(value), escape(before))
+        texts = (_html(name), _html(value), _html(before))
         return "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>".format(*texts)
 
     speed = svm.microseconds_per_row / best.microseconds_per_row
@@ -168,6 +169,11 @@ def _data_text(facts: Mapping[str, Any]) -> str:
         f"test, {facts['columns']} pixels, 10 classes. Kernel: {facts['kernel']}; C = "
         f"{facts['C']:g}."
     )
+
+
+def _html(text: str) -> str:
+    """A text that is nothing but text, of characters that are seen."""
+    return escape(visible(text))
 
 
 def _asset(name: str) -> str:
