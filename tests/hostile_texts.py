@@ -39,7 +39,13 @@ def hostile(count, seed=0):
     rng = np.random.default_rng(seed)
     found = dict.fromkeys([INJECTED, FORGED, *_PIECES][:count])
     while len(found) < count:
-        found["".join(rng.choice(_PIECES, rng.integers(1, 7)))] = None
+        parts = list(rng.choice(_PIECES, rng.integers(1, 7)))
+        code = (
+            int(rng.integers(1, 0x10FFFF)) if rng.random() < 0.5 else int(rng.integers(1, 0x3000))
+        )
+        if not 0xD800 <= code < 0xE000:  # no half of a character
+            parts.insert(int(rng.integers(len(parts) + 1)), chr(code))
+        found["".join(parts)] = None
     return list(found)
 
 

@@ -325,3 +325,28 @@ def test_files_and_errors(tmp_path, shared):
     with pytest.raises(ValueError, match="dtype"):
         onnx(shared, tmp_path / "other.onnx", dtype="q15")
     assert [path.name for path in tmp_path.iterdir()] == ["digits.onnx"]
+
+
+def test_pipelines_refuse_what_the_estimator_refuses(shared, digits):
+    """Of a single column ONNX would make as many as there are features."""
+    from onnxruntime.capi.onnxruntime_pybind11_state import Fail, RuntimeException
+    from skl2onnx import to_onnx
+    from skl2onnx.common.data_types import FloatTensorType, Int64TensorType
+
+    register_skl2onnx()
+    X = digits[2][:3].astype(np.float32)
+    for types, reason in (
+        ([("X", FloatTensorType([None, 1]))], "fitted with 64 features, the input has 1"),
+        ([("X", FloatTensorType([None, 65]))], "fitted with 64 features, the input has 65"),
+        ([("X", Int64TensorType([None, 64]))], "takes one input of rows"),
+        ([(f"x{i}", FloatTensorType([None, 1])) for i in range(64)], "takes one input of rows"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            to_onnx(shared, initial_types=types)
+    proto = to_onnx(shared, initial_types=[("X", FloatTensorType([None, None]))])
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    assert_array_equal(session.run(["label"], {"X": X})[0], shared.predict(X))
+    assert len(session.run(["label"], {"X": X[:0]})[0]) == 0
+    for width in (1, 32):
+        with pytest.raises((Fail, RuntimeException), match="reshaped"):
+            session.run(["label"], {"X": np.ones((64, width), np.float32)})

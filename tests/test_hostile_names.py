@@ -109,6 +109,15 @@ def test_json_and_onnx_keep_every_text():
     np.testing.assert_allclose(found.reshape(scores.shape), scores, atol=1e-5)
 
 
+def test_libsvm_files_hold_no_texts(tmp_path):
+    model, _, _ = named(["a\nSV", "b"], [FORGED, INJECTED])
+    with pytest.warns(UserWarning, match="labels are integers") as caught:
+        export.libsvm(model, tmp_path / "svm.model")
+    assert str(caught[0].message).isprintable()
+    assert re.fullmatch(r"[\w\n .:+-]+", (tmp_path / "svm.model").read_text())
+    assert "label 1 -1" in (tmp_path / "svm.model").read_text()
+
+
 def test_what_is_shown_is_seen():
     for text in hostile(2000, seed=3):
         assert visible(text).isprintable()

@@ -59,7 +59,7 @@ def script_json(value: Any, **options: Any) -> str:
 
 def _by_number(character: str) -> str:
     """As JSON and JavaScript escape any character: by its one or two units of UTF-16."""
-    units = character.encode("utf-16-be").hex()
+    units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 

@@ -97,8 +97,12 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     write_atomically(path, content)
 
 
-def onnx_model(model: Any, dtype: str = "float32") -> ModelProto:
-    """The model that `onnx` writes."""
+def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False) -> ModelProto:
+    """The model that `onnx` writes.
+
+    With ``checks_width`` the graph itself refuses rows of another length, for where the input that
+    is declared here, by which runtimes do so, gets lost.
+    """
     helper = _helper()
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
@@ -108,6 +112,8 @@ def onnx_model(model: Any, dtype: str = "float32") -> ModelProto:
     if columns is None or scaling is not None:
         graph, opset = Graph(np.dtype(dtype)), OPSET
         rows, inputs, width = "X", [("X", False)], exported.machine.n_features
+        if checks_width:  # 0 is as many rows as there are
+            rows = graph.add("Reshape", rows, graph.constant([0, width], np.int64))
         if scaling is not None:
             rows = scaled_rows(graph, *scaling, rows)
     else:

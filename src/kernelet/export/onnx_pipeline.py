@@ -12,7 +12,8 @@ def register_skl2onnx() -> None:
 
     After it, ``skl2onnx.to_onnx(pipeline, X)`` works as it does for scikit-learn's own estimators.
     The outputs are ``label`` and ``scores`` (and ``probabilities``) for classifiers, ``variable``
-    for others; there is no ZipMap. Several calls do no harm.
+    for others; there is no ZipMap. Several calls do no harm. Conversion raises a ValueError where
+    the input of an estimator is not one tensor of floats with the features it was fitted with.
 
     Raises
     ------
@@ -64,6 +65,25 @@ def _dtype(variable: Any) -> str:
     return "float64" if isinstance(variable.type, DoubleTensorType) else "float32"
 
 
+def _check_inputs(model: Any, inputs: list[Any]) -> None:
+    """Refuse rows that the estimator would refuse: a single column fits any number of features."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+    name = type(model).__name__
+    kinds = [type(variable.type) for variable in inputs]
+    if len(inputs) != 1 or not issubclass(kinds[0], FloatTensorType | DoubleTensorType):
+        raise ValueError(
+            f"{name} takes one input of rows, FloatTensorType([None, {model.n_features_in_}]) or "
+            f"DoubleTensorType, got {', '.join(kind.__name__ for kind in kinds)}; put a "
+            "ColumnTransformer or a scaler in front of it."
+        )
+    width = inputs[0].type.shape[1] if len(inputs[0].type.shape) > 1 else None
+    if width not in (None, model.n_features_in_):
+        raise ValueError(
+            f"{name} was fitted with {model.n_features_in_} features, the input has {width}."
+        )
+
+
 def _parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
     """Declare the operator and its outputs, as many as our own graph has."""
     from onnx import TensorProto
@@ -75,6 +95,7 @@ def _parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None
         TensorProto.INT64: data_types.Int64TensorType,
         TensorProto.STRING: data_types.StringTensorType,
     }
+    _check_inputs(model, inputs)
     operator = scope.declare_local_operator(_alias(type(model)), model)
     operator.inputs = inputs
     for output in onnx_model(model, _dtype(inputs[0])).graph.output:
@@ -93,5 +114,5 @@ def _infer_shapes(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     from skl2onnx.helpers import add_onnx_graph
 
-    made = onnx_model(operator.raw_operator, _dtype(operator.inputs[0]))
+    made = onnx_model(operator.raw_operator, _dtype(operator.inputs[0]), checks_width=True)
     add_onnx_graph(scope, operator, container, made)
