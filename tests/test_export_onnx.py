@@ -62,7 +62,9 @@ def assert_same(machine, X, dtype):
     values = run(onnx_model(machine, dtype), X, dtype)["variable"]
     assert values.dtype == dtype
     error = np.abs(values - expected(machine, X))
-    assert (error <= limit_of(machine, X, dtype)).all()
+    # terms of a polynomial may be infinite in 32 bits
+    held = bound(machine, X, unit=1.0) < np.finfo(dtype).max
+    assert (error <= limit_of(machine, X, dtype))[held].all()
     if dtype == "float64":
         assert (error <= bound(machine, X, unit=1e-12)).all()
 
