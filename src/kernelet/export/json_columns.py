@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernelet.export.json_fields import nullable, only
 from kernelet.learners.table_model import TableModel
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.record import checked
-
-T = TypeVar("T")
 
 
 def with_columns(record: Record, estimator: Any) -> Any:
@@ -51,20 +50,6 @@ def _is_number(column: Record) -> bool:
     else:
         raise ModelFileError(f"the kind {kind!r} of a column is not known")
     return kind == "number"
-
-
-def nullable(record: Record, name: str, kind: type[T]) -> T | None:
-    """A field of the given type, or None where it is null; it must be there."""
-    if name in record.fields and record.fields[name] is None:
-        return None
-    return record.value(name, kind)
-
-
-def only(record: Record, *names: str) -> None:
-    """Refuse fields that mean nothing here: they would mean something to the writer."""
-    unknown = set(record.fields) - {*names}
-    if unknown:
-        raise ModelFileError(f"{record.kind} has no {min(unknown)!r}")
 
 
 def _pipeline(shift: NDArray[Any], scale: NDArray[Any], estimator: Any) -> Pipeline:

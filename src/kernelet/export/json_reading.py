@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from itertools import chain
 from typing import Any
@@ -11,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.json import FORMAT, FORMAT_VERSION
-from kernelet.export.json_columns import nullable, only, with_columns
+from kernelet.export.json_columns import with_columns
+from kernelet.export.json_fields import check_reading, feature_names, labels_of, nullable, only
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
 from kernelet.learners.compressed import READINGS, Compressed
-from kernelet.learners.saving import check_classes
 from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
 from kernelet.persistence import ModelFileError, Record, from_record
 from kernelet.persistence.errors import one_line
@@ -22,7 +21,6 @@ from kernelet.persistence.machines import calibrated_machine
 from kernelet.persistence.record import checked
 from kernelet.persistence.untrusted import opened, read_exactly, size_of, strict_json
 
-_LABELS = (bool, int, float, str)
 # Some fifty million numbers with all their digits; what is parsed takes several times as much.
 MAX_BYTES = 2**30
 
@@ -99,42 +97,12 @@ def model_of(document: object) -> Any:
         record.optional(name, str)
     machine = _machine(record)
     reading = record.value("reading", str)
-    _check_reading(record, reading)
-    names = _feature_names(record, machine.n_features)
+    check_reading(record, reading)
+    names = feature_names(record, machine.n_features)
     if reading in ("scores", "features"):
         calibration = _calibration(record)
         return machine if calibration is None else calibrated_machine(machine, calibration)
     return with_columns(record, _estimator(record, machine, reading, names))
-
-
-def _check_reading(record: Record, reading: str) -> None:
-    """Refuse what a model of this kind has no use for: it would mean something to its writer."""
-    if reading != "scores" and reading not in READINGS:
-        raise ModelFileError(f"the reading {reading!r} is not known")
-    allowed = {
-        "classes": ("classes", "pairs"),
-        "votes": ("pairs",),
-        "break_ties": ("pairs",),
-        "calibration": ("classes", "scores"),
-        "columns": ("classes", "pairs", "outliers", "values"),
-    }
-    for name, readings in allowed.items():
-        if name not in record.fields and name in ("classes", "calibration", "columns"):
-            raise ModelFileError(f"{name!r} of the model is missing; it may be null")
-        if record.fields.get(name) is not None and reading not in readings:
-            raise ModelFileError(f"{name!r} must be null for {reading}")
-    has_shares = reading == "classes" and record.fields.get("calibration") is not None
-    if record.optional("labels_by_scores", bool) and not has_shares:
-        raise ModelFileError("labels_by_scores has no meaning without a calibration of classes")
-
-
-def _feature_names(record: Record, n_features: int) -> list[str] | None:
-    if record.optional("feature_names", list) is None:
-        return None
-    names = record.texts("feature_names")
-    if len(names) != n_features:
-        raise ModelFileError("there must be a name for each feature")
-    return names
 
 
 def _machine(record: Record) -> KernelMachine:
@@ -197,7 +165,7 @@ def _estimator(
 ) -> Any:
     attributes: dict[str, Any] = {"error_norm_": 0.0, "relative_error_": 0.0}
     if reading in ("classes", "pairs"):
-        attributes["classes_"] = _labels(record)
+        attributes["classes_"] = labels_of(record)
     if reading == "pairs":
         votes = record.value("votes", bool)
         attributes["decision_function_shape_"] = "ovr" if votes else "ovo"
@@ -239,21 +207,3 @@ def _take(model: Any, other: Any, *names: str) -> None:
     for name in names:
         if hasattr(other, name):
             setattr(model, name, getattr(other, name))
-
-
-def _labels(record: Record) -> NDArray[Any]:
-    values = record.value("classes", list)
-    kinds = {type(value) for value in values}
-    if not kinds <= {*_LABELS}:
-        raise ModelFileError("the classes must be numbers, truth values or texts")
-    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
-        raise ModelFileError("a label must be finite")
-    labels: NDArray[Any] = np.empty(len(values), dtype=object)
-    labels[:] = values
-    check_classes(labels)
-    if len(kinds) == 1 or kinds == {int, float}:
-        alike = np.array(values)
-        # numbers of different types may have become the same, and texts lose zeros at their ends
-        if alike.dtype.kind in "biufU" and alike.tolist() == values:
-            return alike
-    return labels
