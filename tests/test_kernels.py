@@ -19,7 +19,7 @@ from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
 import references
-from kernelet import kernels
+from kernelet import KernelMachine, kernels
 from kernelet.kernels import (
     CallableKernel,
     Exponential,
@@ -135,6 +135,35 @@ def test_values_and_gradients_of_any_shape(kernel, n, m, d):
         assert_allclose(
             gradient, expected, rtol=1e-6, atol=1e-8 * (1.0 + np.abs(expected).max(initial=0.0))
         )
+
+
+@each(ALL)
+@pytest.mark.parametrize("d", [3, 40])
+@pytest.mark.parametrize("kind", ["float16", "float32", "int8", "uint8", "int64", "bool"])
+def test_rows_of_any_type_lose_no_digits_against_vectors_in_double(kernel, d, kind):
+    """The rows are exact in their type, so the answer is that of the same rows in float64."""
+    (X, Z, W), kernel = data(30, 5, d), references.for_features(kernel, d)
+    X, Z = np.abs(3.0 * X).astype(kind), Z + 0.5
+    double = X.astype(np.float64)
+    values = references.kernel_matrix(kernel, double, Z)
+    diagonal = np.diagonal(references.kernel_matrix(kernel, double, double))
+    coefficients = np.linspace(-1.0, 1.0, 5)
+    scores = KernelMachine(kernel, Z, coefficients).decision_function(double)
+    # SciPy has no sparse rows of half precision.
+    containers = [np.asarray, np.asfortranarray]
+    containers += [] if kind == "float16" else [sparse.csr_array, sparse.csr_matrix]
+    for container in containers:
+        rows = container(X)
+        size = 1e-12 * np.abs(values).max()
+        assert_allclose(kernel(rows, Z), values, rtol=1e-11, atol=size)
+        rounding = 1e-5 if kind == "float32" else 1e-11  # the diagonal is in the type of the rows
+        assert_allclose(kernel.diagonal(rows), diagonal, rtol=rounding)
+        machine = KernelMachine(kernel, Z, coefficients)
+        assert_allclose(machine.decision_function(rows), scores, rtol=1e-11, atol=5 * size)
+        if kernel.has_input_gradient:
+            gradient = kernel.grad_vectors(double, Z, W)
+            size = 1e-11 * np.abs(gradient).max()
+            assert_allclose(kernel.grad_vectors(rows, Z, W), gradient, rtol=1e-10, atol=size)
 
 
 @each(WITH_GRADIENT)

@@ -94,9 +94,9 @@ def dense(X: Rows) -> FloatArray:
     return rows
 
 
-def squared_norms(X: Rows) -> FloatArray:
-    """|x_i|^2 of every row, in float32 for float32 rows and in float64 otherwise."""
-    dtype = float_dtype(X)
+def squared_norms(X: Rows, dtype: np.dtype[Any] | None = None) -> FloatArray:
+    """|x_i|^2 of every row, computed in a type; None is float32 for float32 rows, else float64."""
+    dtype = float_dtype(X) if dtype is None else dtype
     if type(X) is np.ndarray:
         norms: FloatArray = np.einsum("ij,ij->i", X, X, dtype=dtype, casting="same_kind")
         return norms

@@ -107,7 +107,8 @@ class SquaredDistances:
             self._recompute_small(X, out)
 
     def _add_norms(self, X: Rows, out: FloatArray) -> None:
-        norms = squared_norms(X)
+        # in the type of the vectors: what float32 squares of the rows lose does not cancel
+        norms = squared_norms(X, self.dtype)
         norms *= self._factor
         out += norms[:, np.newaxis]
         out += self._constant

@@ -69,7 +69,9 @@ class CallableKernel(Kernel):
         diagonal = np.empty(rows.shape[0], dtype=float_dtype(rows))
         for start in range(0, rows.shape[0], _DIAGONAL_ROWS):
             block = rows[start : start + _DIAGONAL_ROWS]
-            values = self.checked_values(block, dense(block))
+            # vectors are floats, whatever the rows are: differences of bytes would overflow
+            vectors = dense(block).astype(diagonal.dtype, copy=False)
+            values = self.checked_values(block, vectors)
             diagonal[start : start + _DIAGONAL_ROWS] = np.diagonal(values)
         return diagonal
 
