@@ -100,6 +100,44 @@ class TestExact:
         assert_array_equal(small.predict(new), svc.predict(new))
         assert small.score(new, figures[200:400]) == svc.score(new, figures[200:400])
 
+    @pytest.mark.parametrize("kernel", ["rbf", rough_matrix])
+    @pytest.mark.parametrize("without", [[0], [1], [3], [0, 3], [1, 2]])
+    def test_classes_without_weight(self, kernel, without):
+        """As the SVC predicts, which scikit-learn reads as if the first classes were left."""
+        digits, figures = load_digits(n_class=4, return_X_y=True)
+        rows, labels = digits[:200] / 16.0, np.array(["a", "b", "c", "d"])[figures[:200]]
+        weights = np.where(np.isin(figures[:200], without), 0.0, 1.0)
+        svc = SVC(kernel=kernel, decision_function_shape="ovo").fit(rows, labels, weights)
+        left = 4 - len(without)
+        assert len(svc.n_support_) == left
+        with pytest.warns(UserWarning, match="had no rows of positive sample_weight") as caught:
+            small = compress(svc, PLENTY)
+        assert [warning.filename for warning in caught] == [__file__]
+        new = digits[200:400] / 16.0
+        assert_array_equal(small.classes_, ["a", "b", "c", "d"][:left])
+        assert_array_equal(small.predict(new), svc.predict(new))
+        scores = svc.decision_function(new)
+        if left == 2:  # one column, positive for the first class
+            assert_allclose(small.decision_function(new), -scores[:, 0], atol=1e-9)
+        else:
+            assert_allclose(small.decision_function(new), scores, atol=1e-9)
+
+    @pytest.mark.parametrize("n_classes", [2, 4])
+    def test_nu_with_a_class_weight_of_zero(self, n_classes):
+        """NuSVC ignores it: nu has no costs that a weight could scale."""
+        digits, figures = load_digits(n_class=n_classes, return_X_y=True)
+        svc = NuSVC(nu=0.2, class_weight={1: 0.0}).fit(digits[:200], figures[:200])
+        small = compress(svc, PLENTY)
+        new = digits[200:300]
+        assert_allclose(small.decision_function(new), svc.decision_function(new), atol=1e-6)
+        assert_array_equal(small.predict(new), svc.predict(new))
+
+    @pytest.mark.parametrize("maker", [SVR, NuSVR, OneClassSVM])
+    def test_rows_without_weight(self, maker):
+        weights = np.where(np.arange(150) < 100, 0.0, 1.0)
+        model = maker().fit(X, None if maker is OneClassSVM else TARGET, sample_weight=weights)
+        assert_allclose(compress(model, PLENTY).predict(NEW), model.predict(NEW), atol=1e-9)
+
     def test_votes_and_shapes_are_read_as_the_original_was_told(self):
         labels = np.random.default_rng(1).integers(0, 3, 150)
         rows = IRIS[:, :2]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 
 from kernelet.export.model import ExportedModel, exported_model
 from kernelet.kernels import Gaussian, Kernel, Linear, Polynomial, ScaledFeatures, Sigmoid
+from kernelet.kernels.caller import warn_caller
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 
@@ -140,10 +140,9 @@ def _labels(exported: ExportedModel) -> tuple[int, int]:
         for label in (first, second)
     ):
         return first, second
-    warnings.warn(
+    warn_caller(
         f"LIBSVM's labels are integers: {second!r} is written as 1 and {first!r} as -1.",
         UserWarning,
-        stacklevel=4,
     )
     return -1, 1
 

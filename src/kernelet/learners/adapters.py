@@ -18,6 +18,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.adapters_gaussian_process import mean_of_process
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import READINGS, Compressed
@@ -139,11 +140,16 @@ def _machine(model: Any, coefficients: FloatArray, intercepts: FloatArray) -> Ke
 
 def _of_svc(model: SVC | NuSVC) -> Adapted:
     dual = _dense(model.dual_coef_)
-    classes = model.classes_
+    intercepts = np.asarray(model.intercept_, dtype=np.float64)
+    classes = _predicted_classes(model)
     C = float(model.C) if isinstance(model, SVC) else 1.0
-    weight = dict(zip(classes.tolist(), model.class_weight_.tolist(), strict=True))
+    weights = model.class_weight_[: classes.size]
+    weight = dict(zip(classes.tolist(), weights.tolist(), strict=True))
     if classes.size == 2:
-        machine = _machine(model, dual.T, np.asarray(model.intercept_, dtype=np.float64))
+        # LIBSVM's scores are positive for the first class; scikit-learn turns them round where
+        # classes_ holds two, and leaves them where the others had no weight
+        sign = 1.0 if model.classes_.size == 2 else -1.0
+        machine = _machine(model, sign * dual.T, sign * intercepts)
         return Adapted(machine, "classes", classes, C, weight)
     # LIBSVM stores a support vector's coefficients against the other classes in their order, its
     # own class left out: row j - 1 against a later class j, row i against an earlier class i.
@@ -153,12 +159,30 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
     for column, (i, j) in enumerate(pairs):
         coefficients[owner == i, column] = dual[j - 1, owner == i]
         coefficients[owner == j, column] = dual[i, owner == j]
-    machine = _machine(model, coefficients, np.asarray(model.intercept_, dtype=np.float64))
+    machine = _machine(model, coefficients, intercepts)
     attributes = {
         "decision_function_shape_": model.decision_function_shape,
         "break_ties_": model.break_ties,
     }
     return Adapted(machine, "pairs", classes, C, weight, attributes)
+
+
+def _predicted_classes(model: SVC | NuSVC) -> NDArray[Any]:
+    """The labels that the model can predict; fewer than classes_ where a class had no weight.
+
+    LIBSVM leaves such a class out, but scikit-learn reads what LIBSVM predicts as a position among
+    all classes. Which class was left out cannot be seen from the model.
+    """
+    classes: NDArray[Any] = model.classes_
+    n_classes = len(model.n_support_)
+    if n_classes < classes.size:
+        warn_caller(
+            f"{type(model).__name__} was fitted with {classes.size} classes, of which "
+            f"{classes.size - n_classes} had no rows of positive sample_weight; its predict, and "
+            f"that of the compressed model, call the others {classes[:n_classes].tolist()}, "
+            "whichever they are. Leave the rows without weight out of X and y, and fit it again."
+        )
+    return classes[:n_classes]
 
 
 def _of_regression(model: SVR | NuSVR) -> Adapted:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.core_vector_rows import Source
 from kernelet.learners.options import count, positive
 from kernelet.solvers.ball import Ball
@@ -188,11 +188,10 @@ class Growth:
         estimator.n_iter_ = int(sum(outcome.n_iter for outcome in outcomes))
         estimator.interrupted_ = self.interrupted
         if self.overlap > _ORTHOGONAL:
-            warnings.warn(
+            warn_caller(
                 f"features of {type(estimator).__name__} are orthogonal to {self.overlap:.1e} "
                 f"only, for want of digits: scale the rows, or lower C ({self.C:g}).",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         statuses = {outcome.status for outcome in outcomes}
         if statuses <= {Status.OPTIMAL}:
@@ -207,9 +206,8 @@ class Growth:
                 f"the furthest row is at {estimator.reach_:.6g} radii (eps={self.eps:g}), and the "
                 f"relative gap is {estimator.gap_:.1e} (tol={self.tol})"
             )
-        warnings.warn(
+        warn_caller(
             f"{type(estimator).__name__} stopped early: {why}; {reached}. Raise max_iter, eps or "
             "tol; the model is usable.",
             ConvergenceWarning,
-            stacklevel=5,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.marginal import Evaluation, FloatArray, Objective
 from kernelet.solvers.parallel import one_thread_if_small
 
@@ -62,11 +62,10 @@ class Descent:
     def warn_unless_converged(self, who: str) -> None:
         """Tell the user of an estimator's ``fit`` how far the search got."""
         if not self.converged:
-            warnings.warn(
+            warn_caller(
                 f"{who} stopped early: {self.message} (W = {self.best.value:.6g} after "
                 f"{self.n_iter} steps). Raise max_iter or tol; the model is usable.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.minimal_kernel_problem import (
     SOLVERS,
     Linearisation,
@@ -296,26 +296,23 @@ class MinimalKernelSVC(StreamClassifier):
         early = [end for end in ends if not end.is_stationary]
         if stuck:
             gap = max(solution.gap for solution in stuck)
-            warnings.warn(
+            warn_caller(
                 f"{name} reached a relative gap of {gap:.1e} only: {stuck[0].status.value}.",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         elif early:
             worst = max(early, key=lambda end: end.n_linearisations)
             why = "Ctrl-C" if self.interrupted_ else "max_iter or a callback"
-            warnings.warn(
+            warn_caller(
                 f"{name} stopped early, by {why}: {len(early)} of {len(ends)} machines are not "
                 f"stationary after {worst.n_linearisations} linear programs (objective "
                 f"{self.objective_:.6g}). Raise max_iter; the model is usable.",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         if self.n_coefficients_ == 0:
-            warnings.warn(
+            warn_caller(
                 f"{name} has no vector left and predicts one class: raise C={self.C}.",
                 UserWarning,
-                stacklevel=6,
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.distinct import distinct_points
 from kernelet.learners.norm_budget import MAX_TRIES, largest_within
 from kernelet.learners.norm_penalty import FloatArray, norm_penalty
@@ -184,11 +184,10 @@ def learn_norm(
             is_cut |= was_interrupted
     _store(estimator, learned)
     if is_cut and not learned.is_cut:
-        warnings.warn(
+        warn_caller(
             f"{type(estimator).__name__} stopped early: the search for C_norm was cut short at "
             f"{learned.machine.n_vectors} of n_vectors={estimator.n_vectors}; the model is usable.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return learned.machine
 
@@ -208,31 +207,27 @@ def _store(estimator: Any, learned: NormMachine) -> None:
         change = max(run.end.change for run in open_runs)
         budget, n_vectors = estimator.n_vectors, learned.machine.n_vectors
         over = "" if budget is None or n_vectors <= budget else f", not n_vectors={budget} as asked"
-        warnings.warn(
+        warn_caller(
             f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "
             f"largest (tol={estimator.tol:g}, {n_vectors} vectors{over}). Raise max_iter or tol; "
             "the model is usable.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     if not estimator.gap_ <= _ROUGH:
-        warnings.warn(
+        warn_caller(
             f"{who} solved its last problem to a relative duality gap of {estimator.gap_:.1e} "
             "only; scale the data, or lower C.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     if any(run.is_lost for run in runs):
-        warnings.warn(
-            f"{who} predicts a constant, since coefficients of so different a size have no digits "
-            "left for anything better: scale the data, lower C, or change gamma or degree.",
+        warn_caller(
+            f"{who} predicts a constant, since its coefficients have no digits left for anything "
+            "better: scale the data, lower C, or change gamma or degree.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     elif not learned.machine.n_vectors:
-        warnings.warn(
+        warn_caller(
             f"{who} has no vectors left and predicts a constant; lower C_norm "
             f"({learned.C_norm:g}) or raise C.",
             UserWarning,
-            stacklevel=5,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.fixed_vectors import (
@@ -166,11 +166,10 @@ class ReducedSVC(KernelClassifier):
         self.n_iter_ = max(1, sum(solution.n_iter for solution in learned.solutions))
         stuck = [solution for solution in learned.solutions if not solution.is_optimal]
         if stuck:
-            warnings.warn(
+            warn_caller(
                 f"ReducedSVC reached a relative gap of {self.gap_:.1e} only: "
                 f"{stuck[0].status.value}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return learned.machine
 

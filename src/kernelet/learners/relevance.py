@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.distinct import distinct_points
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
@@ -124,19 +124,17 @@ def learn_relevance(
         gain = max(run.gain for run in open_runs)
         left = f"and the log evidence would still rise by {gain:.2g} or more (tol={tol:g})"
         left = left if np.isfinite(gain) else "before all rows were looked at"
-        warnings.warn(
+        warn_caller(
             f"{type(estimator).__name__} stopped early: {why}, {left}. Raise max_iter or tol; the "
             "model is usable.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     is_constant = all(run.state.index.size == 1 and run.converged for run in runs)
     if is_constant and any(np.ptp(likelihood.t) > 0.0 for likelihood in likelihoods):
-        warnings.warn(
+        warn_caller(
             f"{type(estimator).__name__} found no row whose kernel function makes the data more "
             f"probable than a constant, and predicts that; try another width than that of "
             f"{basis.kernel!r}, or scale the data.",
             UserWarning,
-            stacklevel=5,
         )
     return runs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet._hooks import hooks
+from kernelet.kernels.caller import warn_caller
 from kernelet.machine import KernelMachine
 from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
 from kernelet.persistence.container import now
@@ -193,10 +193,9 @@ def _encode_params(model: Any, record: Record) -> dict[str, Any]:
             params[name] = encode_value(value, f"params.{name}", record.arrays)
         except TypeError as error:
             # It has done its work: the fitted model is whole without it.
-            warnings.warn(
+            warn_caller(
                 f"{error}; the loaded {type(model).__name__} will have the default of {name}.",
                 UserWarning,
-                stacklevel=2,
             )
     return params
 

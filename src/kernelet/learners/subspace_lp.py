@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.kernel_subspace import principal_space, projecting_machine
@@ -433,18 +433,16 @@ class SubspaceLPSVC(KernelClassifier):
             print(f"{stages}; objective {self.objective_:.6e}", file=sys.stderr)
         stuck = [solution for solution in learned.solutions if not solution.is_optimal]
         if self.interrupted_:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} was stopped by Ctrl-C: the linear programs are solved on "
                 f"about {_INTERRUPTED_ROWS} of the rows. The model is usable.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         elif stuck:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} reached a relative gap of {self.gap_:.1e} only: "
                 f"{stuck[0].status.value}.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     @property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.machine.cells import as_numbers, as_texts
 
 FloatArray = NDArray[np.float64]
@@ -62,11 +62,10 @@ class Category:
         found = np.array([codes.get(text, -2) for text in texts], dtype=np.intp)
         unknown = np.flatnonzero(found == -2)
         if unknown.size:
-            warnings.warn(
+            warn_caller(
                 f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not there in "
                 f"training; {unknown.size} of {len(texts)} rows have no known value of it.",
                 UnknownCategoryWarning,
-                stacklevel=3,
             )
         out[:] = 0.0
         rows = np.flatnonzero(found >= 0)
@@ -78,7 +77,7 @@ def number_column(name: str, column: Any, scaling: str) -> Number:
     numbers = as_numbers(name, column)
     present = numbers[~np.isnan(numbers)]
     if present.size == 0:
-        warnings.warn(f"column {name!r} has no values.", UserWarning, stacklevel=4)
+        warn_caller(f"column {name!r} has no values.", UserWarning)
         return Number(name, 0.0, 1.0, 0.0)
     low, high = float(present.min()), float(present.max())
     with np.errstate(over="ignore", invalid="ignore"):
@@ -104,5 +103,5 @@ def category_column(name: str, column: Any, max_categories: int) -> Category:
             f"max_categories={max_categories}; leave it out, or raise the limit."
         )
     if not categories:
-        warnings.warn(f"column {name!r} has no values.", UserWarning, stacklevel=4)
+        warn_caller(f"column {name!r} has no values.", UserWarning)
     return Category(name, tuple(categories), has_missing=None in texts)

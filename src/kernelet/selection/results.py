@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.selection.folds import Fold, Outcome
 from kernelet.selection.rules import FloatArray, standard_errors
 
@@ -61,10 +61,9 @@ def check_failures(folds: Sequence[Fold]) -> None:
             f"{first.message!r}. Choose cv such that every fold can be trained on and scored "
             '(every class in its training rows), or see where it fails with error_score="raise".'
         )
-    warnings.warn(
+    warn_caller(
         f"{told}, and count as error_score. The first failed with:\n{first.traceback}",
         FitFailedWarning,
-        stacklevel=5,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.selection.budgets import last_step_prefix
 
 
@@ -75,11 +75,10 @@ def route(
         if takes_weights(scorer):
             result.score["sample_weight"] = sample_weight
         else:
-            warnings.warn(
+            warn_caller(
                 f"{scorer!r} takes no sample_weight: the models are fitted with weights and "
                 "scored without.",
                 UserWarning,
-                stacklevel=4,
             )
     return result
 

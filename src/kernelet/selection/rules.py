@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.options import choice
 
 FloatArray = NDArray[np.float64]
@@ -112,11 +112,10 @@ def chosen_index(
         goal = target
     enough = eligible & goal.reached(means, errors)
     if not enough.any():
-        warnings.warn(
+        warn_caller(
             f"no budget comes within one standard error of the reference's score "
             f"{goal.score:.4g}; the best, {means[best]:.4g}, is taken. Add larger budgets.",
             UserWarning,
-            stacklevel=5,
         )
         return best
     return int(np.argmax(enough))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any, Self
@@ -23,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.learners.options import positive
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.selection.budgets import budget_parameter, distinct_budgets
@@ -266,11 +266,10 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         kept = finished(folds, len(task.budgets), task.reference is not None)
         if not kept:
             raise KeyboardInterrupt
-        warnings.warn(
+        warn_caller(
             f"BudgetSearchCV was interrupted: {len(kept)} of {len(splits)} folds are used, with "
             f"{len(kept[0].outcomes)} of {len(task.budgets)} budgets.",
             ConvergenceWarning,
-            stacklevel=4,
         )
         return kept
 

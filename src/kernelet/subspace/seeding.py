@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.subspace.canonical import CanonicalRows, canonical_rows
 from kernelet.subspace.greedy import dense_rows, pivoted_cholesky, sparse_greedy_approximation
 
@@ -81,12 +82,11 @@ def seed_vectors(
         raise ValueError(f"n_vectors must be at least 1, got {n_vectors}.")
     vectors = SEEDERS[method](rows, n_vectors, kernel, check_random_state(random_state))
     if len(vectors) < n_vectors:
-        warnings.warn(
+        warn_caller(
             f"n_vectors={n_vectors} was asked for, {len(vectors)} are used: the data have "
             f"{rows.X.shape[0]} distinct rows, and {method!r} finds no more that differ. "
             "Lower n_vectors to silence this.",
             UserWarning,
-            stacklevel=2,
         )
     return vectors
 
