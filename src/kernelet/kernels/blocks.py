@@ -128,9 +128,33 @@ def find_blas_again() -> None:
     _blas_controller.cache_clear()
 
 
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit: Any = None
+class _SharedLimit:
+    """The limit of BLAS, as far as this package has set it, and how many callers count on it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.limit: Any = None
+
+    def lift(self) -> None:
+        if self.limit is not None:
+            self.limit.restore_original_limits()
+            self.limit = None
+
+
+_shared = _SharedLimit()
+
+
+def _begin_anew() -> None:
+    """In a process that was forked while other threads, which are not there, held the limit."""
+    global _shared
+    left, _shared = _shared, _SharedLimit()
+    left.lock = threading.Lock()  # for the caller that forked, and has yet to leave
+    left.lift()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 @contextmanager
@@ -140,32 +164,32 @@ def one_blas_thread() -> Iterator[None]:
     The limit is one of the whole process. Callers that overlap in time share it: the first sets
     it and the last lifts it, so that none mistakes another's limit for the original setting.
     """
-    global _blas_users, _blas_limit
-    with _blas_lock:
+    shared = _shared
+    with shared.lock:
         controller = _blas_controller()
-        if _blas_users == 0 and controller is not None:
-            _blas_limit = controller.limit(limits=1, user_api="blas")
-        _blas_users += 1
+        if shared.users == 0 and controller is not None:
+            shared.limit = controller.limit(limits=1, user_api="blas")
+        shared.users += 1
     try:
         yield
     finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0 and _blas_limit is not None:
-                _blas_limit.restore_original_limits()
-                _blas_limit = None
+        with shared.lock:
+            shared.users -= 1
+            if shared.users == 0:
+                shared.lift()
 
 
 @contextmanager
 def all_blas_threads() -> Iterator[None]:
     """Inside of `one_blas_thread`, the threads it has taken, if it is the only one at the time."""
-    with _blas_lock:
-        lifts = _blas_users == 1 and _blas_limit is not None
+    shared = _shared
+    with shared.lock:
+        lifts = shared.users == 1 and shared.limit is not None
         if lifts:
-            _blas_limit.restore_original_limits()
+            shared.limit.restore_original_limits()
     try:
         yield
     finally:
         if lifts:
-            with _blas_lock:
+            with shared.lock:
                 _blas_controller().limit(limits=1, user_api="blas")

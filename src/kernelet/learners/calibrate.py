@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from kernelet.kernels.silence import silenced
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.compressed import CompressedClassifier
 from kernelet.learners.lazily import lazy_methods
@@ -161,9 +161,8 @@ def calibrate(
         # a frozen model is the same in every fold, so that one fold of all rows is as good
         rows = np.arange(labels.size)
         fitted.set_params(cv=[(rows, rows)])
-    with warnings.catch_warnings():
-        # the weights are for the calibration alone, which is what is wanted of a frozen model
-        warnings.filterwarnings("ignore", "Since FrozenEstimator does not appear to accept")
+    # the weights are for the calibration alone, which is what is wanted of a frozen model
+    with silenced(UserWarning, "Since FrozenEstimator does not appear to accept"):
         fitted.fit(X, labels, sample_weight=sample_weight)
     (inner,) = fitted.calibrated_classifiers_
     calibration: Calibration

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any, Protocol
+
+# Seeding needs it, and would import it in a thread: a process forked meanwhile could not any more.
+import sklearn.cluster  # noqa: F401
 
 from kernelet.kernels import Kernel
 from kernelet.learners.block_objective import BlockObjective
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.marginal import FloatArray, MarginalObjective, Objective
 from kernelet.subspace import seed_vectors
-
-# Seeding silences a warning for a moment. The filters of warnings belong to the whole process: two
-# threads at it at once would leave them changed.
-_SEEDING = Lock()
 
 
 class Ground(Protocol):
@@ -60,8 +58,7 @@ class TableGround:
         self.told = {"X": X} if y is None else {"X": X, "y": y}
 
     def seed(self, n_vectors: int, init: Any, kernel: Kernel, seed: int) -> FloatArray:
-        with _SEEDING:
-            return seed_vectors(self.X, n_vectors, init, kernel, seed, self.weights)
+        return seed_vectors(self.X, n_vectors, init, kernel, seed, self.weights)
 
     def objective(self, kernel: Kernel, problem: Any) -> MarginalObjective:
         return MarginalObjective(self.X, kernel, problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelet.kernels.blocks import one_blas_thread
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.silence import silenced
 from kernelet.subspace.canonical import CanonicalRows, canonical_rows
 from kernelet.subspace.greedy import dense_rows, pivoted_cholesky, sparse_greedy_approximation
 
@@ -124,9 +125,9 @@ def _kmeans_centres(
         sample = np.sort(random_state.choice(n, limit, replace=False))
         X, costs = X[sample], costs[sample]
     clusters = KMeans(n_vectors, n_init=1, random_state=random_state)
-    with warnings.catch_warnings(), _thread_pools().limit(limits=1):
-        # Centres that coincide are merged and reported below, by the name of our parameter.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # Centres that coincide are merged and reported below, by the name of our parameter.
+    quiet = silenced(ConvergenceWarning)
+    with quiet, one_blas_thread(), _thread_pools().limit(limits=1, user_api="openmp"):
         clusters.fit(X, sample_weight=costs / costs.mean())
     centres: NDArray[Any] = canonical_rows(clusters.cluster_centers_).X
     return centres
@@ -134,7 +135,7 @@ def _kmeans_centres(
 
 @cache
 def _thread_pools() -> Any:
-    """BLAS and OpenMP, once scikit-learn has loaded both; finding them takes milliseconds."""
+    """OpenMP among others, once scikit-learn has loaded it; finding it takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
