@@ -237,7 +237,8 @@ class ContrastBlockProblem:
     ) -> _Direction:
         """The direction with w'(S_w + mu I)w = 1; the sides are y = -1 and y = 1."""
         sizes = np.array([share.sum() - share[positive], share[positive]])
-        if not sizes.all():  # nothing to tell apart: a class of weight zero
+        if not sizes.all() or not sums.shape[1]:
+            # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
             return _Direction(np.zeros(sums.shape[1]), 0.0, np.zeros((2, sums.shape[1])), sizes)
         means = np.stack([sums.sum(axis=0) - sums[positive], sums[positive]]) / sizes[:, None]
         within = products - means.T @ (sizes[:, None] * means)

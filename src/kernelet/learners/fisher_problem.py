@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from kernelet.learners.marginal import FloatArray, InnerSolution, Start
+from kernelet.learners.marginal import FloatArray, InnerSolution, Start, no_feature
 
 
 class ContrastProblem:
@@ -51,7 +51,8 @@ class ContrastProblem:
         # rows of P average over a class; centred rows give the within-class variance
         P = np.stack([self.share * (y > 0), self.share * (y < 0)])
         size = P.sum(axis=1, keepdims=True)
-        if not size.all():  # nothing to tell apart: a class of weight zero
+        if not size.all() or not Phi.shape[1]:
+            # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
             return np.zeros(Phi.shape[1]), np.zeros(y.size), 0.0
         P /= size
         means = P @ Phi
@@ -94,6 +95,8 @@ class DiscriminantProblem:
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """A generalised eigenvalue problem of the size of the subspace."""
+        if not Phi.shape[1]:
+            return no_feature(self.codes.size)
         n_classes = int(self.codes.max()) + 1
         member = self.share * (self.codes == np.arange(n_classes)[:, None])
         size = member.sum(axis=1)

@@ -63,6 +63,12 @@ class InnerSolution:
     gap: float
 
 
+def no_feature(n_rows: int) -> InnerSolution:
+    """The one output that there is where the kernel is zero on all rows: nothing."""
+    nothing = np.zeros(1)
+    return InnerSolution(0.0, np.zeros((0, 1)), nothing, np.zeros((n_rows, 1)), nothing, 0.0)
+
+
 class InnerProblem(Protocol):
     """A convex (or eigenvalue) problem over explicit features."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from kernelet.learners.marginal import FloatArray, InnerSolution, Start
+from kernelet.learners.marginal import FloatArray, InnerSolution, Start, no_feature
 
 
 class PrincipalProblem:
@@ -31,6 +31,8 @@ class PrincipalProblem:
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """An eigenvalue problem of the size of the subspace."""
+        if not Phi.shape[1]:
+            return no_feature(self.share.size)
         middle = self.share @ Phi
         centred = Phi - middle
         covariance = centred.T @ (self.share[:, None] * centred)

@@ -43,7 +43,7 @@ class RidgeProblem:
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve the system; a start is not needed."""
         centred, middle = self._centred(Phi)
-        W = cho_solve(self._factor(centred), centred.T @ (self.C[:, None] * self.rest))
+        W = self._solved(centred, centred.T @ (self.C[:, None] * self.rest))
         deviation = self.rest - centred @ W
         multipliers = self.C[:, None] * deviation
         value = 0.5 * float(np.vdot(W, W) + np.vdot(multipliers, deviation))
@@ -70,7 +70,7 @@ class RidgeProblem:
     def leverages(self, Phi: FloatArray) -> FloatArray:
         """How far the prediction of each row moves with its own target, for a unit of cost."""
         centred, _ = self._centred(Phi)
-        solved = cho_solve(self._factor(centred), centred.T)
+        solved = self._solved(centred, centred.T)
         own: FloatArray = np.einsum("ij,ji->i", centred, solved)
         return own + 1.0 / self.C.sum() if self.fit_intercept else own
 
@@ -80,10 +80,13 @@ class RidgeProblem:
         middle = self.share @ Phi
         return Phi - middle, middle
 
-    def _factor(self, centred: FloatArray) -> Any:
+    def _solved(self, centred: FloatArray, right: FloatArray) -> FloatArray:
+        if not centred.shape[1]:  # the kernel is zero; SciPy before 1.14 solves no empty system
+            return np.zeros_like(right)
         H = centred.T @ (self.C[:, None] * centred)
         H[np.diag_indices_from(H)] += 1.0
-        return cho_factor(H, lower=True, check_finite=False)
+        solved: FloatArray = cho_solve(cho_factor(H, lower=True, check_finite=False), right)
+        return solved
 
 
 def leave_one_out(
