@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,6 +58,26 @@ def test_a_smaller_tolerance_goes_further(start):
     ends = [search(svm(tol=1e-9), start, tol=tol) for tol in (1.0, 1e-1, 1e-3)]
     assert ends[0].n_iter < ends[1].n_iter < ends[2].n_iter
     assert ends[0].best.value > ends[1].best.value > ends[2].best.value
+
+
+def test_a_search_that_takes_no_step_warns(start):
+    """Its gradient leads nowhere: what a line search cannot use looks like an end."""
+    objective = svm()
+
+    class Misled:
+        kernel, n_rows, rows_read = objective.kernel, objective.n_rows, None
+        n_evaluations = 0
+
+        def __call__(self, Z, rank=None):
+            at = objective(Z, rank)
+            return replace(at, gradient=-at.gradient)
+
+    end = minimize_over_vectors(Misled(), start)
+    assert end.n_iter == 0
+    assert not end.converged
+    assert_array_equal(end.best.vectors, start)
+    with pytest.warns(ConvergenceWarning, match="no step lowers W, .* Try another init, gamma"):
+        end.warn_unless_converged("SparseSVC")
 
 
 LOST = {

@@ -24,6 +24,7 @@ _REVIVAL_RISE = 1e-2
 # A value as small is one of a kernel that has underflown on all rows, and is no unit.
 _NOTHING = 1e-200
 _INTERRUPTED = "interrupted; the best vectors so far are kept"
+_NO_STEP = "no step lowers W, though its gradient is above tol; the vectors are those of the start"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +61,16 @@ class Descent:
         return replace(self, converged=False, interrupted=True, message=_INTERRUPTED)
 
     def warn_unless_converged(self, who: str) -> None:
-        """Tell the user of an estimator's ``fit`` how far the search got."""
+        """Warn the user of an estimator's ``fit`` where the search did not end by itself."""
         if not self.converged:
+            remedy = (
+                "Try another init, gamma or C, or a loss that is smooth"
+                if self.message == _NO_STEP
+                else "Raise max_iter or tol"
+            )
             warn_caller(
                 f"{who} stopped early: {self.message} (W = {self.best.value:.6g} after "
-                f"{self.n_iter} steps). Raise max_iter or tol; the model is usable.",
+                f"{self.n_iter} steps). {remedy}; the model is usable.",
                 ConvergenceWarning,
             )
 
@@ -192,6 +198,10 @@ class _Search:
                 return
         self.converged = not self.stopped and (self.n_iter < self.max_iter or result.success)
 
+    def _slope(self) -> float:
+        """The largest component of the gradient, in units of W per typical distance."""
+        return float(np.abs(self.best.gradient).max()) * self._scale() / self.unit
+
     def _scale(self) -> float:
         """A typical distance, so that L-BFGS's first step is of a sensible length."""
         spread = float(np.sqrt(np.mean(np.var(self.best.vectors, axis=0)))) or 1.0
@@ -240,6 +250,9 @@ class _Search:
             message = _INTERRUPTED
         elif self.stopped:
             message = "a callback asked for the end; the best vectors so far are kept"
+        elif self.converged and self.n_iter == 0 and self._slope() > self.tol:
+            # a line search that fails looks like one that has nothing left to find
+            self.converged, message = False, _NO_STEP
         elif self.converged:
             message = "W no longer falls"
         else:
