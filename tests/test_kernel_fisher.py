@@ -207,6 +207,7 @@ class TestClassifier:
         contradicting = KernelFisherClassifier().fit(np.vstack([X, X[:5]]), np.append(y, 1 - y[:5]))
         assert contradicting.n_vectors_ == 120
 
+    @pytest.mark.filterwarnings("ignore:.*the same for all:UserWarning")
     @pytest.mark.parametrize("gamma", [1e-9, 1e9])
     @pytest.mark.parametrize("n_vectors", [None, 5])
     def test_extreme_widths(self, gamma, n_vectors):

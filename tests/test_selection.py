@@ -452,6 +452,7 @@ class TestMetadata:
 
 
 class TestFailures:
+    @pytest.mark.filterwarnings("ignore:.*the same for all:UserWarning")
     def test_a_class_in_one_fold_only(self):
         labels = np.repeat([0, 1], 60)
         halves = KFold(2)  # each half of the rows has one class

@@ -124,6 +124,8 @@ def test_constant_and_distant_targets():
 
 def test_grid_search_and_bad_parameters():
     search = GridSearchCV(SparseKernelRidge(5, random_state=0), {"C": [1e-6, 10.0]}, cv=3)
-    assert search.fit(X, y).best_params_ == {"C": 10.0}
+    with pytest.warns(UserWarning, match=r"the same for all .* larger C \(now 1e-06\)"):
+        search.fit(X, y)
+    assert search.best_params_ == {"C": 10.0}
     with pytest.raises(ValueError, match="C must"):
         SparseKernelRidge(C=0.0).fit(X, y)

@@ -552,7 +552,10 @@ class TestData:
         assert_allclose(m.vectors_[:, 2:], [[7.0, 0.0]] * 5, atol=1e-9)
 
     def test_constant_data(self):
-        with pytest.warns(UserWarning, match="1 are used"):
+        with (
+            pytest.warns(UserWarning, match="1 are used"),
+            pytest.warns(UserWarning, match="the scores are the same for all rows"),
+        ):
             m = model().fit(np.ones_like(X), y)
         majority = np.argmax(np.bincount(y))
         assert_array_equal(m.predict(np.ones_like(X)), majority)
@@ -579,7 +582,8 @@ class TestData:
         wild = model(5, C=1e9, loss=loss).fit(X, y)
         assert np.isfinite(wild.decision_function(X)).all()
         assert wild.score(X, y) > 0.9
-        tame = model(5, C=1e-6, loss=loss).fit(X, y)
+        with pytest.warns(UserWarning, match=r"the same for all rows.* larger C \(now 1e-06\)"):
+            tame = model(5, C=1e-6, loss=loss).fit(X, y)
         # the bias alone is left, as with scikit-learn's SVC
         assert_array_equal(tame.predict(X), SVC(C=1e-6).fit(X, y).predict(X))
         assert_allclose(tame.decision_function(X), tame.machine_.intercepts[0], atol=1e-3)
@@ -591,7 +595,8 @@ class TestData:
         assert_allclose(distances, 0.0, atol=1e-6)
 
     def test_tiny_gamma(self):
-        m = model(5, gamma=1e-12).fit(X, y)
+        with pytest.warns(UserWarning, match=r"the same for all rows.* gamma \(now 1e-12\)"):
+            m = model(5, gamma=1e-12).fit(X, y)
         assert np.isfinite(m.decision_function(X)).all()
         assert m.score(X, y) >= np.bincount(y).max() / len(y) - 1e-9
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.distant import DistantSet, distant_set
 from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
@@ -60,9 +61,12 @@ class KernelClassifier(
             distant = distant_set(self, X, y, sample_weight)
             self.classes_ = distant.rows.classes
             self.machine_ = self._learn_distant(distant)
+            sample = distant.sample
+            warn_if_constant(self, sample.block.X, sample.block.codes, sample.weights)
             return self
         data, self.classes_ = training_set(self, X, y, sample_weight)
         self.machine_ = self._learn(data)
+        warn_if_constant(self, data.X, data.codes, data.weights)
         return self
 
     def _leaves(self, X: Any) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.core_vector_rows import Source, source_elsewhere, source_in_memory
 from kernelet.learners.distant import DistantSet, distant_set, set_of_pieces
 from kernelet.learners.progress import with_callbacks
@@ -68,6 +69,7 @@ class FitsFromAnywhere(ABC):
             return self._fit_elsewhere(distant_set(self, X, y, sample_weight), told)
         data, self.classes_ = training_set(self, X, y, sample_weight)
         self._learn_from(source_in_memory(type(self).__name__, data, self.classes_))
+        warn_if_constant(self, data.X, data.codes, data.weights)
         return self
 
     @with_callbacks
@@ -91,6 +93,8 @@ class FitsFromAnywhere(ABC):
     def _fit_elsewhere(self, data: DistantSet, told: dict[str, Any] | None = None) -> Self:
         self.classes_ = data.rows.classes
         self._learn_from(source_elsewhere(type(self).__name__, data, told or {}))
+        sample = data.sample
+        warn_if_constant(self, sample.block.X, sample.block.codes, sample.weights)
         return self
 
 

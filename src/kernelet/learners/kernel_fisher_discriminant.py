@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.features import KernelFeatures
 from kernelet.learners.fisher_problem import DiscriminantProblem
 from kernelet.learners.fisher_search import learn_fisher
@@ -153,6 +154,7 @@ class KernelFisherDiscriminant(KernelFeatures):
         end = learn_fisher(self, data, problem)
         self.objective_ = -end.value
         self.machine_ = end.machine
+        warn_if_constant(self, data.X)
         return self
 
     def __sklearn_tags__(self) -> Any:

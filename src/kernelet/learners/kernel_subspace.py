@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.distant import SAMPLE_ROWS, distant_set
 from kernelet.learners.features import KernelFeatures
 from kernelet.learners.options import choice, count
@@ -189,6 +190,7 @@ class KernelSubspace(KernelFeatures):
             )
         self.machine_ = projecting_machine(space)
         self.eigenvalues_ = space.eigenvalues
+        warn_if_constant(self, data.X)
         return self
 
     @property

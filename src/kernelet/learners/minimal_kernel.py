@@ -309,11 +309,6 @@ class MinimalKernelSVC(StreamClassifier):
                 f"{self.objective_:.6g}). Raise max_iter; the model is usable.",
                 ConvergenceWarning,
             )
-        if self.n_coefficients_ == 0:
-            warn_caller(
-                f"{name} has no vector left and predicts one class: raise C={self.C}.",
-                UserWarning,
-            )
 
 
 def _machine(kernel: Kernel, vectors: FloatArray, solutions: list[Solution]) -> KernelMachine:

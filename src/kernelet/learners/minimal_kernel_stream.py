@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kernelet.kernels import resolve_kernel
 from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.minimal_kernel_rows import BoolArray, Kept
 from kernelet.learners.progress import with_callbacks
 from kernelet.learners.saving import remember_training
@@ -105,6 +106,7 @@ class StreamClassifier(KernelClassifier):
         self.n_rows_seen_ = (0 if is_first else self.n_rows_seen_) + int(codes.size)
         remember_training(self, self.n_rows_seen_)
         self.machine_ = self._learn_from(data, is_vector)
+        warn_if_constant(self, data.X, data.codes, data.weights)
         return self
 
     def _merged(

@@ -225,9 +225,3 @@ def _store(estimator: Any, learned: NormMachine) -> None:
             "better: scale the data, lower C, or change gamma or degree.",
             ConvergenceWarning,
         )
-    elif not learned.machine.n_vectors:
-        warn_caller(
-            f"{who} has no vectors left and predicts a constant; lower C_norm "
-            f"({learned.C_norm:g}) or raise C.",
-            UserWarning,
-        )

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, remember_training, require_outputs
@@ -138,6 +139,7 @@ class KernelRegressor(
         """
         data = regression_set(self, X, y, sample_weight, self._multi_output)
         self.machine_ = self._learn(data)
+        warn_if_constant(self, data.X, targets=data.targets)
         return self
 
     def predict(self, X: Any) -> FloatArray:

@@ -129,12 +129,4 @@ def learn_relevance(
             "model is usable.",
             ConvergenceWarning,
         )
-    is_constant = all(run.state.index.size == 1 and run.converged for run in runs)
-    if is_constant and any(np.ptp(likelihood.t) > 0.0 for likelihood in likelihoods):
-        warn_caller(
-            f"{type(estimator).__name__} found no row whose kernel function makes the data more "
-            f"probable than a constant, and predicts that; try another width than that of "
-            f"{basis.kernel!r}, or scale the data.",
-            UserWarning,
-        )
     return runs

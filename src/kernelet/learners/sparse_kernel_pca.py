@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.features import KernelFeatures
 from kernelet.learners.ground import TableGround
@@ -198,6 +199,7 @@ class SparseKernelPCA(
             machine.coefficients[:, kept],
             machine.intercepts[kept],
         )
+        warn_if_constant(self, data.X)
         back = None
         if self.fit_inverse_transform:
             seed = int(data.rng.randint(np.iinfo(np.int32).max))

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.direct import INNER_SHARE
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
@@ -188,6 +189,7 @@ class SparseOneClassSVM(
             TableGround(data.X, data.weights), data.kernel, [problem], data.rng
         )
         self.machine_ = self._store(searches, data.kernel)
+        warn_if_constant(self, data.X)
         return self
 
     @property

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.kernels.caller import warn_caller
 from kernelet.learners.classifier import KernelClassifier
+from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.kernel_subspace import principal_space, projecting_machine
 from kernelet.learners.options import choice, count, positive
@@ -280,6 +281,7 @@ class SubspaceLPSVC(KernelClassifier):
             remember_training(model, np.size(y), np.unique(np.asarray(y), return_counts=True)[1])
             model.seconds_ = dict(models[0].seconds_)
             model.machine_, last = model._solve(space, Phi, data.targets, data.weights, last)
+            warn_if_constant(model, data.X, data.codes, data.weights)
         return models
 
     def fit_batches(
@@ -329,6 +331,7 @@ class SubspaceLPSVC(KernelClassifier):
             # the targets of a training set need nothing of it but the classes
             data = TrainingSet(None, codes, weights, self.classes_.size, kernel, rng)
             self.machine_, _ = self._solve(space, rows, data.targets, weights, None)
+        warn_if_constant(self, seen.sample)
         return self
 
     def _check_options(self) -> None:
