@@ -24,6 +24,7 @@ from sklearn.svm import SVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Matern52, Polynomial
 from kernelet.learners import KernelFisherClassifier, KernelFisherDiscriminant
+from kernelet.learners.fisher_problem import ContrastProblem
 from kernelet.learners.marginal import MarginalObjective
 
 X, y = make_banana(120, random_state=0)
@@ -206,6 +207,16 @@ class TestClassifier:
         assert m.n_vectors_ == 120
         contradicting = KernelFisherClassifier().fit(np.vstack([X, X[:5]]), np.append(y, 1 - y[:5]))
         assert contradicting.n_vectors_ == 120
+
+    def test_features_beside_which_mu_has_no_digits(self):
+        """Twenty multiples of one feature: their variance is singular, up to rounding."""
+        rng = np.random.default_rng(0)
+        scores = rng.normal(size=100) + np.repeat([0.0, 5.0], 50)
+        Phi = 1e20 * np.outer(scores, rng.normal(size=20))
+        targets = np.repeat([[-1.0], [1.0]], 50, axis=0)
+        solution = ContrastProblem(targets, np.ones(100), 1e-3).solve(Phi, None)
+        found = Phi @ solution.weights[:, 0]
+        assert abs(np.corrcoef(found, scores)[0, 1]) > 0.99
 
     @pytest.mark.filterwarnings("ignore:.*the same for all:UserWarning")
     @pytest.mark.parametrize("gamma", [1e-9, 1e9])

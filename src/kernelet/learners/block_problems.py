@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from kernelet.learners.block_objective import BlockInnerSolution, OwnSlopes, Slopes
+from kernelet.learners.fisher_problem import solve_within
 from kernelet.learners.marginal import FloatArray, Start
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.rows import Block, LabelledBlocks
@@ -245,7 +245,7 @@ class ContrastBlockProblem:
         within = 0.5 * (within + within.T)
         within[np.diag_indices_from(within)] += self.mu
         contrast = means[1] - means[0]
-        w = cho_solve(cho_factor(within, lower=True), contrast)
+        w = solve_within(within, contrast)
         eigenvalue = float(contrast @ w)
         return _Direction(w / np.sqrt(max(eigenvalue, _TINY)), eigenvalue, means, sizes)
 

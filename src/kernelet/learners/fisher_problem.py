@@ -8,6 +8,17 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start, no_feature
 
 
+def solve_within(within: FloatArray, contrast: FloatArray) -> FloatArray:
+    """Solve (S_w + mu I) w = m_+ - m_-."""
+    try:
+        w = cho_solve(cho_factor(within, lower=True), contrast)
+    except np.linalg.LinAlgError:
+        # features so long that no digit of mu is left beside their variance
+        w = np.linalg.lstsq(within, contrast, rcond=None)[0]
+    solved: FloatArray = w
+    return solved
+
+
 class ContrastProblem:
     r"""One Fisher direction for each two-class contrast (one-vs-rest for many classes).
 
@@ -60,7 +71,7 @@ class ContrastProblem:
         within = centred.T @ (self.share[:, None] * centred)
         within[np.diag_indices_from(within)] += self.mu
         contrast = means[0] - means[1]
-        w = cho_solve(cho_factor(within, lower=True), contrast)
+        w = solve_within(within, contrast)
         eigenvalue = float(contrast @ w)
         w = w / np.sqrt(max(eigenvalue, np.finfo(float).tiny))
         distance = float(contrast @ w)
