@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.machine import KernelMachine
 
 # Of a kernel's largest value. A shift that takes so much from the top of a Gaussian moves its
@@ -53,12 +53,10 @@ def warn_of_lost_digits(
     values = machine.kernel(np.vstack([np.zeros_like(moved[:1]), moved]), np.zeros_like(moved[:1]))
     least = float(values.min() / values[0, 0])
     if least < 1.0 - _FELT:
-        warnings.warn(
+        warn_caller(
             f"dtype={dtype!r} keeps too few digits of the vectors: the kernel value of one of them "
             f"with itself becomes {least:.2g} of what it is; use float64, or scale the features "
-            "(less their mean) before training.",
-            UserWarning,
-            stacklevel=3,
+            "(less their mean) before training."
         )
 
 
