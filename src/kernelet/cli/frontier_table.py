@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+from pathlib import Path
 from typing import Any
 
 from kernelet.cli.errors import UsageError, one_line
@@ -88,12 +90,15 @@ def draw(path: str, search: Any) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    from kernelet.persistence.atomic import write_atomically
     from kernelet.plotting import FrontierDisplay
 
+    display = FrontierDisplay.from_estimator(search)
+    ending, picture = Path(path).suffix.lower().lstrip(".") or "png", io.BytesIO()
     with writing_errors(path):
-        display = FrontierDisplay.from_estimator(search)
         try:
-            display.figure_.savefig(path, dpi=150, bbox_inches="tight")
+            display.figure_.savefig(picture, dpi=150, bbox_inches="tight", format=ending)
+            write_atomically(path, picture.getvalue())
         except ValueError as error:  # an ending that is no format of pictures
             raise UsageError(f"--png {path}: {one_line(error)}") from error
         finally:

@@ -15,6 +15,8 @@ _LARGEST_INTEGER = 2**53  # beyond it floats skip integers
 # More classes than this, and more than a fifth of the rows, are a quantity rather than classes.
 _FEWEST_SUSPICIOUS = 20
 _MOST_CLASSES = 200
+# Far beyond any name of a class: 20 lines of print.
+_LONGEST_LABEL = 1000
 
 
 def training_labels(table: Table, target: str) -> NDArray[Any]:
@@ -34,10 +36,27 @@ def training_labels(table: Table, target: str) -> NDArray[Any]:
             f"the target {target!r} has no value in {row_numbers(table, missing)} of "
             f"{table.source}; fill it in, or leave such rows out with --drop-missing"
         )
+    _refuse_long_labels(table, target, values)
     numbers = _as_numbers(values)
     if numbers is not None and _are_integers(numbers):
         return numbers.astype(np.int64)
     return np.array([text_of(value) for value in values])
+
+
+def _refuse_long_labels(table: Table, target: str, values: NDArray[Any]) -> None:
+    """A text of a page is no name of a class; NumPy takes its length for every row."""
+    import numpy as np
+
+    if values.dtype.kind != "O":
+        return
+    is_long = np.array([isinstance(v, str) and len(v) > _LONGEST_LABEL for v in values])
+    if is_long.any():
+        longest = max(len(value) for value in values[is_long])
+        raise DataError(
+            f"the target {target!r} has a text of {longest} characters in "
+            f"{row_numbers(table, is_long)} of {table.source}, which is no name of a class (at "
+            f"most {_LONGEST_LABEL}); is it the right column, and is every quote closed?"
+        )
 
 
 def check_classes(

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import kernelet
-from kernelet.cli.errors import CommandError, nearest, one_line
+from kernelet.cli.errors import CommandError, OutputError, nearest, one_line
 from kernelet.cli.output import say
+from kernelet.cli.writing import end_stdout, printing
 
 COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info", "export")
 EPILOG = """in a minute:
@@ -51,6 +51,10 @@ class _Parser(argparse.ArgumentParser):
             near = nearest(str(value), choices)
             hint = f"do you mean {near!r}?" if near else f"known are {', '.join(choices)}"
             raise argparse.ArgumentError(action, f"{value!r} is not known; {hint}") from error
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # some versions of argparse hide that nothing could be written
+        (file or sys.stderr).write(message)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -96,19 +100,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words:  # somebody who does not know yet what there is
         parser.print_help(sys.stderr)
         raise SystemExit(2)
-    arguments = parser.parse_args(words)
+    arguments = argparse.Namespace(command=None, debug=False)
     try:
+        code = _run(parser, words, arguments)
+    except BrokenPipeError:
+        code = 1  # the reader (head, less) has what it wanted
+    try:
+        end_stdout()
+    except BrokenPipeError:
+        code = 1
+    except OutputError as error:
+        if code == 0:  # what went wrong before has been said
+            return _failed(arguments, error, str(error), error.exit_code)
+    return code
+
+
+def _run(parser: argparse.ArgumentParser, words: list[str], arguments: argparse.Namespace) -> int:
+    try:
+        with printing():  # --help and --version do
+            parser.parse_args(words, arguments)
         with _warnings_in_one_line(arguments):
-            code = arguments.run(arguments)
-        sys.stdout.flush()
+            code: int | None = arguments.run(arguments)
+    except SystemExit as stopped:  # after --help and --version, or a wrong command line
+        if stopped.code:
+            raise
+        return 0
     except CommandError as error:
         return _failed(arguments, error, str(error), error.exit_code)
     except KeyboardInterrupt as error:
         return _failed(arguments, error, "interrupted", 130)
     except BrokenPipeError:
-        # The reader (head, less) has gone; the interpreter must not try to flush to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        raise
     except MemoryError as error:
         return _failed(arguments, error, "not enough memory; take fewer rows or columns", 1)
     except OSError as error:
@@ -145,5 +167,6 @@ def _failed(arguments: argparse.Namespace, error: BaseException, reason: str, co
     if arguments.debug:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
             say(line, sys.stderr)
-    say(f"kernelet {arguments.command}: {reason}", sys.stderr)
+    command = "kernelet" if arguments.command is None else f"kernelet {arguments.command}"
+    say(f"{command}: {reason}", sys.stderr)  # where stderr is full as well, the code says it
     return code

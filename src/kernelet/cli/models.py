@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from kernelet.machine.columns import ColumnEncoder
 
 
+# Lacking columns that are named in a message, and other columns that may be meant by them.
+_SHOWN, _MOST_NEAR = 8, 1000
+
+
 def read_model(path: str) -> Model:
     """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
     import kernelet
 
     file = Path(path)
-    if not file.exists():
+    if not os.path.exists(path):  # where Path raises an error if the name is too long
         raise ModelError(missing_file(path, is_model=True))
     if file.is_dir():
         raise ModelError(f"{path} is a folder; name a model file in it")
@@ -172,8 +177,10 @@ class Model:
             lacking = [name for name in lacking if not name.isdecimal()]
         if not lacking:
             return
-        others = [name for name in table.names if name not in names]
-        near = {name: nearest(name, others) for name in lacking}
+        needed = set(names)
+        others = [name for name in table.names if name not in needed]
+        # of the first few: a wide table has more pairs of names than anybody waits for
+        near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
         if len(lacking) == 1:
             name = lacking[0]
             hint = near[name] and f"rename {near[name]!r} if that is it"

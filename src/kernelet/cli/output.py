@@ -8,6 +8,7 @@ anybody: every line goes through `kernelet.machine.texts.visible`.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import sys
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from kernelet.cli.tables import print_table
+from kernelet.cli.writing import printing
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +68,8 @@ class Output:
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """A table on stdout, unless JSON is wanted there."""
         if not self.as_json:
-            print_table(columns, rows)
+            with printing():
+                print_table(columns, rows)
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> None:
         """Names and values on stdout, two columns without a heading."""
@@ -83,7 +86,8 @@ class Output:
     def document(self, document: Mapping[str, Any]) -> None:
         """The JSON document, if one is wanted."""
         if self.as_json:
-            print(json.dumps(plain({**document, "warnings": self.warned}), indent=2))
+            with printing():
+                print(json.dumps(plain({**document, "warnings": self.warned}), indent=2))
 
     @contextmanager
     def hearing_warnings(self) -> Iterator[list[warnings.WarningMessage]]:
@@ -99,7 +103,12 @@ def say(text: str, stream: TextIO | None = None) -> None:
     """Print one line, to stdout unless it is said where."""
     from kernelet.machine.texts import visible
 
-    print(visible(text), file=stream, flush=stream is sys.stderr)
+    if stream is None:
+        with printing():
+            print(visible(text))
+    else:
+        with contextlib.suppress(OSError):  # nobody reads stderr: no reason to stop the work
+            print(visible(text), file=stream, flush=True)
 
 
 def plain(value: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import csv
 import errno
-import sys
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from kernelet.cli.errors import CommandError, DataError, one_line
 
@@ -103,13 +103,9 @@ class Source:
     @property
     def n_bytes(self) -> int | None:
         """Size of the file, where it can be known and is what a reader goes through."""
-        if self.path == STDIN or Path(self.path).suffix in COMPRESSIONS:
+        if self.path == STDIN or Path(self.path).suffix.lower() in COMPRESSIONS:
             return None
         return Path(self.path).stat().st_size
-
-    def binary_stream(self) -> IO[bytes] | str:
-        """What pandas may read from."""
-        return sys.stdin.buffer if self.path == STDIN else self.path
 
 
 def format_of(path: str) -> str:
@@ -136,10 +132,10 @@ def format_of(path: str) -> str:
 
 def check_file(path: str) -> None:
     """Refuse a file that is not there, with the near one if there is one."""
-    file = Path(path)
-    if file.is_dir():
+    # os.path answers where Path raises an error, as for a name that is too long
+    if os.path.isdir(path):
         raise DataError(f"{path} is a folder; name a file in it")
-    if not file.exists():
+    if not os.path.exists(path):
         raise DataError(missing_file(path))
 
 
@@ -148,7 +144,7 @@ def missing_file(path: str, is_model: bool = False) -> str:
     from kernelet.cli.errors import nearest
 
     folder = Path(path).parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return f"{path} does not exist, nor does the folder {folder}"
     try:
         names = [entry.name for entry in folder.iterdir()]

@@ -53,20 +53,30 @@ class Table:
         """A column, or an error that names the near one."""
         if name in self.columns:
             return self.columns[name]
-        if self.rows is not None and name.isdecimal() and int(name) >= 1:
-            return self._sparse_column(int(name) - 1)
+        if self.rows is not None and self._is_sparse_column(name):
+            return self._select_sparse([name])[name]
         raise no_column(name, self.names, self.source)
 
-    def _sparse_column(self, j: int) -> NDArray[Any]:
+    def _select_sparse(self, names: list[str]) -> dict[str, NDArray[Any]]:
         import numpy as np
 
-        if j >= self.rows.shape[1]:  # absent in every row of this file: zero, as LIBSVM has it
-            return np.zeros(self.rows.shape[0])
-        dense: NDArray[Any] = np.asarray(self.rows[:, [j]].toarray()).ravel()
-        return dense
+        sparse = {name: int(name) - 1 for name in names if self._is_sparse_column(name)}
+        n_rows, n_columns = self.rows.shape
+        places = [j for j in sparse.values() if j < n_columns]
+        found = dict(zip(places, self.rows[:, places].toarray().T, strict=True))
+        # absent in every row of this file: zero, as LIBSVM has it
+        return {
+            name: found.get(sparse[name], np.zeros(n_rows)) if name in sparse else self.column(name)
+            for name in names
+        }
+
+    def _is_sparse_column(self, name: str) -> bool:
+        return name not in self.columns and name.isdecimal() and int(name) >= 1
 
     def select(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
         """Some columns, in the order asked for."""
+        if self.rows is not None:  # all at once: each by itself is a pass over all rows
+            return self._select_sparse(list(names))
         return {name: self.column(name) for name in names}
 
     def without(self, names: Sequence[str]) -> Table:
@@ -74,7 +84,8 @@ class Table:
         for name in names:
             if name not in self.columns:
                 raise no_column(name, self.names, self.source)
-        kept = {name: values for name, values in self.columns.items() if name not in names}
+        dropped = set(names)
+        kept = {name: values for name, values in self.columns.items() if name not in dropped}
         return replace(self, columns=kept)
 
     def take(self, chosen: Any) -> Table:

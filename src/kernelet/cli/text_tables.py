@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import io
 import lzma
 import re
+import sys
 import warnings
-from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from kernelet.cli.errors import DataError, one_line, quoted
 from kernelet.cli.sources import STDIN, Source, imported, reading_errors
 from kernelet.cli.table import Table
+from kernelet.cli.text_heading import Rewound, nul_bytes, read_first_line, reading_options
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SEPARATORS = (",", ";", "\t", "|")
 # A column in which at least this share of the texts are numbers was meant to hold numbers.
 _MOSTLY_NUMBERS = 0.9
 _LONG_ROWS = "{} has rows with more cells than its first line; is the separator right?"
@@ -35,21 +34,25 @@ def read_text_table(source: Source, text: Collection[str] = ()) -> Table:
     file ("01" stays "01"), so that categories do not depend on what the other rows hold.
     """
     pandas = _pandas()
-    with reading_errors(source, source.format):
-        stream: Any = source.binary_stream()
+    with reading_errors(source, source.format), ExitStack() as stack:
+        stream = _opened(source, stack)
         if source.path == STDIN:
             stream = io.BytesIO(stream.read())
-        options = _options(source, _first_line(source, stream))
+        options = reading_options(source, read_first_line(source, stream)[0])
+        stream.seek(0)
         frame = _read(pandas, source, stream, dtype=dict.fromkeys(text, str), **options)
         _check_names(source, frame.columns)
-        words = [name for name in frame.columns if frame[name].dtype.kind not in "fiu"]
-        again = [name for name in words if name not in text]
+        columns = _columns(source, frame)
+        again = [
+            name
+            for name, values in columns.items()
+            if values.dtype.kind not in "fiu" and name not in text
+        ]
         if again:
-            if source.path == STDIN:
-                stream.seek(0)
+            stream.seek(0)
             exact = _read(pandas, source, stream, dtype=str, usecols=again, **options)
-            frame[again] = exact[again]
-        table = Table(source.name, {name: _values(frame[name]) for name in frame.columns})
+            columns |= _columns(source, exact)
+        table = Table(source.name, columns)
     for name in again:
         _refuse_mistyped_numbers(pandas, table, name)
     return table
@@ -65,10 +68,13 @@ def text_chunks(
     pandas = _pandas()
     n_bytes = source.n_bytes
     with reading_errors(source, source.format), ExitStack() as stack:
-        stream: Any = source.binary_stream()
-        options = _options(source, _first_line(source, stream))
-        if n_bytes is not None:  # a file of which it can be told how far it is read
-            stream = stack.enter_context(open(source.path, "rb"))
+        stream = _opened(source, stack)
+        line, first = read_first_line(source, stream)
+        options = reading_options(source, line)
+        if source.path == STDIN:
+            stream = io.BufferedReader(Rewound(first, stream))
+        else:
+            stream.seek(0)
         reader = _read(
             pandas, source, stream, dtype=dict.fromkeys(text, str), chunksize=length, **options
         )
@@ -77,7 +83,7 @@ def text_chunks(
             while (frame := _next(pandas, source, reader)) is not None:
                 if first_row == 1:
                     _check_names(source, frame.columns)
-                columns = {name: _values(frame[name]) for name in frame.columns}
+                columns = _columns(source, frame)
                 share = None if n_bytes is None else min(1.0, stream.tell() / max(n_bytes, 1))
                 table = Table(source.name, columns, first_row=first_row, share=share)
                 for name in numbers:
@@ -162,79 +168,33 @@ def _long_row(source: Source, error: Exception) -> DataError:
     )
 
 
-def _options(source: Source, line: str) -> dict[str, Any]:
-    separator = source.separator or _guessed_separator(line)
-    cells = next(csv.reader([line], delimiter=separator), [])
-    if not source.has_header:
-        names = [str(place + 1) for place in range(len(cells))]
-        header: dict[str, Any] = {"header": None, "names": names}
-    else:
-        _check_heading(source, cells)
-        header = {"header": 0}
-    return {
-        **header,
-        "sep": separator,
-        "encoding": "utf-8-sig"
-        if source.encoding.lower() in ("utf-8", "utf8")
-        else source.encoding,
-        "na_values": list(source.missing),
-        "index_col": False,
-        "skipinitialspace": True,
-    }
-
-
-def _guessed_separator(line: str) -> str:
-    """The character of those in use that the first line has most of."""
-    return max(SEPARATORS, key=line.count)
-
-
-def _check_heading(source: Source, cells: list[str]) -> None:
-    if not cells:
-        return  # pandas tells of an empty file, or finds the heading below blank lines
-    names = [cell.strip() for cell in cells]
-    if all(_is_number(name) for name in names) and not _are_consecutive(names):
-        raise DataError(
-            f"the first line of {source.name} holds numbers, not names of columns; "
-            "say --no-header if it is a row"
-        )
-    twice = [name for name, times in Counter(names).items() if times > 1 and name]
-    if twice:
-        raise DataError(f"{source.name} has two columns called {twice[0]!r}; rename one of them")
-
-
 def _check_names(source: Source, names: Any) -> None:
     if len(names) == 0:
         raise DataError(f"{source.name} has no columns")
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _opened(source: Source, stack: ExitStack) -> IO[bytes]:
+    """The bytes of the text, decompressed where the name says so."""
+    if source.path == STDIN:
+        return sys.stdin.buffer
+    opener = _OPENERS.get("." + source.path.lower().rpartition(".")[2], open)
+    return cast("IO[bytes]", stack.enter_context(opener(source.path, "rb")))
 
 
-def _are_consecutive(names: list[str]) -> bool:
-    """Whether these are names after all: 0, 1, 2 and so on."""
-    first = names[0] if names else ""
-    return first in ("0", "1") and names == [str(int(first) + j) for j in range(len(names))]
+def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:
+    """The columns as arrays.
 
-
-def _first_line(source: Source, stream: Any) -> str:
-    """The first line, which stays to be read."""
-    encoding = "utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding
-    if isinstance(stream, str):
-        ending = "." + stream.rpartition(".")[2]
-        with _OPENERS.get(ending, open)(stream, "rb") as file:
-            line: bytes = file.readline()
-    elif isinstance(stream, io.BytesIO):
-        line = stream.getvalue().partition(b"\n")[0]
-    else:
-        line = stream.peek().partition(b"\n")[0]
-    return line.decode(encoding).rstrip("\r\n")
-
-
-def _values(series: Any) -> NDArray[Any]:
-    values: NDArray[Any] = series.to_numpy()
-    return values if values.dtype.kind in "fiu" else series.astype(object).to_numpy()
+    Those of a type at once: to ask pandas for each by itself takes seconds where there are many.
+    """
+    columns: dict[str, Any] = dict.fromkeys(frame.columns)  # in their order
+    for dtype in set(frame.dtypes):
+        chosen = frame.loc[:, (frame.dtypes == dtype).to_numpy()]
+        if dtype.kind in "fiu":
+            block = chosen.to_numpy()
+            columns.update(zip(chosen.columns, block.T, strict=True))
+            continue
+        for name in chosen.columns:
+            columns[name] = chosen[name].astype(object).to_numpy()
+            if any(isinstance(cell, str) and "\0" in cell for cell in columns[name]):
+                raise DataError(nul_bytes(source))
+    return columns

@@ -42,7 +42,7 @@ class Surprises:
         from kernelet.machine.cells import as_texts
 
         for column in model.encoder.columns:
-            if column.name not in model.text_columns:
+            if not hasattr(column, "categories"):
                 continue
             known = {None, *column.categories}
             texts = [text for text in as_texts(table.column(column.name)) if text not in known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -17,6 +18,8 @@ def check_output(path: str | None, is_model: bool = False) -> None:
     """Refuse an output that cannot be written, before any work is done for it."""
     if path is None:
         return
+    with writing_errors(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.lstat(path)  # what the system has against the name itself, such as its length
     target = Path(path)
     folder = target.parent
     if target.is_dir():
@@ -48,11 +51,42 @@ def writing_errors(path: str) -> Iterator[None]:
 
 
 @contextmanager
+def printing() -> Iterator[None]:
+    """The same of stdout, which a shell may have sent to a full disk; a reader may leave."""
+    if sys.stdout is None:
+        raise OutputError("stdout is closed; send it to a file, or to /dev/null")
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"stdout cannot be written: {error.strerror or one_line(error)}; send it elsewhere"
+        ) from error
+
+
+def end_stdout() -> None:
+    """Bring what was printed to its reader; after a failure, forget what is left of it.
+
+    What a failed stream still holds the interpreter would try to write once more at its exit.
+    """
+    try:
+        with printing():
+            sys.stdout.flush()
+    except (OutputError, BrokenPipeError):
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+@contextmanager
 def replaced_file(path: str) -> Iterator[IO[str]]:
     """A text file that takes the place of ``path`` when the block ends well.
 
     Whatever happens before that, ``path`` is as it was, and no file is left beside it.
     """
+    from kernelet.persistence.atomic import NAME_SHARE  # with NumPy, which --help can do without
+
     check_output(path)
     with writing_errors(path):
         target = Path(os.path.realpath(path))  # a link stays one
@@ -60,7 +94,8 @@ def replaced_file(path: str) -> Iterator[IO[str]]:
             with open(target, "w", encoding="utf-8", newline="") as stream:
                 yield stream
             return
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        prefix = f".{target.name[:NAME_SHARE]}."
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=prefix)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
                 yield stream
@@ -77,7 +112,8 @@ def replaced_file(path: str) -> Iterator[IO[str]]:
 def output_text(path: str | None) -> Iterator[IO[str]]:
     """The file at ``path``, replaced as a whole; stdout where there is no path or it is "-"."""
     if path is None or path == "-":
-        yield sys.stdout
+        with printing():
+            yield sys.stdout
     else:
         with replaced_file(path) as stream:
             yield stream

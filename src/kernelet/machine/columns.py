@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -60,7 +61,7 @@ class ColumnEncoder:
             raise ValueError("there is no column to make features of.")
         names = self.names
         if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name, times in Counter(names).items() if times > 1)
             raise ValueError(f"the column {twice!r} is there twice.")
 
     @classmethod

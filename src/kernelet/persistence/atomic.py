@@ -8,6 +8,10 @@ import secrets
 import stat
 from pathlib import Path
 
+# Letters of a file's name that the name of its temporary file begins with: at most four bytes each,
+# they leave room for the rest within the 255 bytes that most systems allow.
+NAME_SHARE = 50
+
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that whoever looks finds the old content or the new one, never a part.
@@ -31,7 +35,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     if target.exists() and not target.is_file():
         # os.replace would put a regular file in the place of a device or a pipe
         raise OSError(f"{os.fspath(path)!r} is not a regular file; choose another name.")
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name[:NAME_SHARE]}.{secrets.token_hex(8)}.tmp")
     # as open() does, the user's umask decides who may read the file, unless there is one already
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
