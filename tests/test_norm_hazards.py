@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelet import NormKernelRidge, NormSVC, NormSVR, RelevanceVectorClassifier
 from kernelet.datasets import make_banana
-from kernelet.learners import norm_hinge, relevance_search, reweighting
+from kernelet.learners import norm_hinge, norm_machine, relevance_search, reweighting
 from kernelet.learners.norm_hinge import HingeLoss
 from kernelet.learners.norm_penalty import PowerPenalty
 from kernelet.learners.norm_space import kernel_space
+from kernelet.learners.reweighting import LinearFit, reweight
+from kernelet.solvers import interval_ridge
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 2))
@@ -98,6 +101,48 @@ def test_a_class_without_weight_among_many_rows():
         model.decision_function(rows),
         NormSVC(gamma=1.0, class_weight={2: 0.0}).fit(rows, labels).decision_function(rows),
     )
+
+
+class TestUnsolved:
+    """Problems beyond double precision end early, and those without a question at once."""
+
+    @pytest.mark.parametrize("level", [0.0, 1e6, -3e-9])
+    def test_targets_that_are_all_the_same(self, level, monkeypatch):
+        """A constant is exact, whatever C is; nothing is searched for."""
+
+        def unneeded(*arguments, **options):
+            raise AssertionError("an interior point was started")
+
+        monkeypatch.setattr(interval_ridge, "ridge_point", unneeded)
+        options = {"C": 1e8, "epsilon": 1e-12, "C_norm": 1e-8, "n_vectors": 20}
+        with pytest.warns(UserWarning, match="no vectors left"):
+            model = NormSVR(**options, kernel="linear").fit(1e6 * ROWS, np.full(60, level))
+        assert_allclose(model.predict(ROWS), level, rtol=1e-12)
+        assert model.objective_ == 0.0
+
+    def test_a_sequence_of_problems_without_solutions_ends(self):
+        """Weights made of rounding errors never come to rest."""
+        rng, solved = np.random.default_rng(0), []
+
+        def failing(rows, start):
+            solved.append(rows.shape)
+            is_rough = len(solved) != 5  # one success among the failures
+            weights = rng.normal(size=rows.shape[1])
+            return LinearFit(weights, 0.0, 1.0, 1.0 if is_rough else 1e-9)
+
+        gram = np.exp(-(np.subtract.outer(ROWS[:, 0], ROWS[:, 0]) ** 2))
+        run = reweight(gram, gram, failing, PowerPenalty(2.0 - 1e-9, 1.0), max_iter=100)
+        assert run.unsolved and not run.converged
+        assert run.end.n_iter == len(solved) == 5 + 10
+
+    def test_the_warning_names_what_to_try(self, monkeypatch):
+        def hopeless(*arguments, **options):
+            run = reweight(*arguments, **options)
+            return replace(run, converged=False, unsolved=True)
+
+        monkeypatch.setattr(norm_machine, "reweight", hopeless)
+        with pytest.warns(ConvergenceWarning, match="cannot be solved .* Scale the data, or lower"):
+            NormSVR().fit(ROWS, WAVES)
 
 
 class TestTime:

@@ -19,13 +19,11 @@ from kernelet.learners.norm_penalty import FloatArray, norm_penalty
 from kernelet.learners.norm_space import SPACES
 from kernelet.learners.options import choice, count, positive
 from kernelet.learners.progress import reporting
-from kernelet.learners.reweighting import Reweighted, RidgeSolver, Step, reweight
+from kernelet.learners.reweighting import ROUGH, Reweighted, RidgeSolver, Step, reweight
 from kernelet.machine import KernelMachine
 
 # Values of a function below this share of the targets' size are taken for zero.
 _NOTHING = 1e-8
-# A duality gap that people should know of.
-_ROUGH = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class Candidates:
         end = run.end
         scores = self.values[:, end.index] @ end.coefficients + end.intercept
         limit = loss.value(np.full(scores.size, loss.constant))
-        if loss.value(scores) <= (1.0 + _ROUGH) * limit:
+        if loss.value(scores) <= (1.0 + ROUGH) * limit:
             return run
         none = np.empty(0, dtype=np.intp)
         constant = replace(
@@ -204,16 +202,19 @@ def _store(estimator: Any, learned: NormMachine) -> None:
     if open_runs:
         why = "a callback wanted the end" if learned.is_cut else "max_iter was reached"
         why = "interrupted" if any(run.interrupted for run in runs) else why
+        advice = "Raise max_iter or tol; the model is usable."
+        if any(run.unsolved for run in open_runs):
+            why = "its problems cannot be solved in double precision"
+            advice = "Scale the data, or lower C; the model is a rough one."
         change = max(run.end.change for run in open_runs)
         budget, n_vectors = estimator.n_vectors, learned.machine.n_vectors
         over = "" if budget is None or n_vectors <= budget else f", not n_vectors={budget} as asked"
         warn_caller(
             f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "
-            f"largest (tol={estimator.tol:g}, {n_vectors} vectors{over}). Raise max_iter or tol; "
-            "the model is usable.",
+            f"largest (tol={estimator.tol:g}, {n_vectors} vectors{over}). {advice}",
             ConvergenceWarning,
         )
-    if not estimator.gap_ <= _ROUGH:
+    if not estimator.gap_ <= ROUGH:
         warn_caller(
             f"{who} solved its last problem to a relative duality gap of {estimator.gap_:.1e} "
             "only; scale the data, or lower C.",

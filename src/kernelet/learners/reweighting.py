@@ -19,6 +19,11 @@ from kernelet.solvers.parallel import one_thread_if_small
 
 # How far weights may run ahead of the coefficients in a step.
 _AHEAD = (1e-2, 1e2)
+# A relative duality gap above this is no solution.
+ROUGH = 1e-3
+# After so many problems in a row without a solution the weights are made of rounding errors, and
+# the sequence goes nowhere; a few may fail on the way to fewer vectors.
+_MOST_UNSOLVED = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +73,9 @@ class Reweighted:
     end : Step
     path : ndarray of shape (n_iter, 2)
         Vectors left and the objective after each step.
-    converged, interrupted, stopped : bool
-        At rest, by Ctrl-C, or by a callback; max_iter was reached if none of them.
+    converged, interrupted, stopped, unsolved : bool
+        At rest, by Ctrl-C, by a callback, or since its problems could not be solved; max_iter was
+        reached if none of them.
     is_lost : bool
         Whether rounding left nothing better than a constant.
     """
@@ -79,6 +85,7 @@ class Reweighted:
     converged: bool
     interrupted: bool = False
     stopped: bool = False
+    unsolved: bool = False
     is_lost: bool = False
 
 
@@ -135,7 +142,8 @@ def reweight(
     anchor = alpha
     path: list[tuple[int, float]] = []
     best: Step | None = None
-    converged = interrupted = stopped = False
+    converged = interrupted = stopped = unsolved = False
+    n_unsolved = 0
     try:
         for n_iter in range(1, max_iter + 1):
             is_whole = index.size == m
@@ -164,7 +172,9 @@ def reweight(
                 bool(kept.all()) and penalty.is_met(alpha, change, objective, epsilon)
             )
             stopped = on_step is not None and bool(on_step(step)) and not converged
-            if stopped or converged:
+            n_unsolved = 0 if fit.gap <= ROUGH else n_unsolved + 1
+            unsolved = n_unsolved >= _MOST_UNSOLVED and not (stopped or converged)
+            if stopped or converged or unsolved:
                 break
             anchor = np.abs(alpha)
             if penalty.stride and n_iter > 1 and not rose:
@@ -178,4 +188,5 @@ def reweight(
         interrupted, converged = True, False
     assert best is not None
     end = replace(best, n_iter=len(path))
-    return Reweighted(end, np.array(path, dtype=np.float64), converged, interrupted, stopped)
+    steps = np.array(path, dtype=np.float64)
+    return Reweighted(end, steps, converged, interrupted, stopped, unsolved)

@@ -67,8 +67,12 @@ def interval_ridge(
     >>> print(np.round(s.weights, 6), round(s.intercept, 6))  # from 0.5 to 3.5
     [1.5] 0.5
     """
-    n = lower.size
+    n, m = Phi.shape
     is_low, is_high = np.flatnonzero(C_lower > 0), np.flatnonzero(C_upper > 0)
+    highest, lowest = float(lower[is_low].max()), float(upper[is_high].min())
+    if highest <= lowest:  # one score is inside of all intervals, and costs nothing
+        bias = 0.5 * highest + 0.5 * lowest
+        return Solution(np.zeros(m), bias, np.zeros(n), 0.0, 0.0, n_iter=0, unit=_NOTHING)
     index = np.concatenate([is_low, is_high])
     sides = np.concatenate([np.ones(is_low.size), -np.ones(is_high.size)])
     # what the bias takes up is taken off first: targets far from zero keep their digits
