@@ -268,7 +268,8 @@ def interior_point(A, linear, u, tol, max_iter, constant, unit, margin):
                 best_v[j] = v[j]
             for i in range(n):
                 best_a[i] = a[i]
-        if gap <= tol or n_iter >= max_iter or (n_iter > best_at + 10 and best_gap < 1e-4):
+        patience = 10 if best_gap < 1e-4 else 50
+        if gap <= tol or n_iter >= max_iter or n_iter > best_at + patience:
             break
 
         for i in range(n):

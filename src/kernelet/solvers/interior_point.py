@@ -33,6 +33,9 @@ _BACK_OFF = 0.995
 _LONG_STEP = 0.95
 # Iterations without progress after which double precision is taken to be exhausted.
 _PATIENCE = 10
+# The same where the gap is still wide: of 99 random problems with costs up to 1e12, those that were
+# solved waited for up to 18 iterations; the others went on to the limit of iterations in vain.
+_LONG_PATIENCE = 50
 # Mehrotra's directions can, rarely, go round in a circle. After so many iterations without
 # progress every third step only recentres, which leads out of it.
 _CIRCLING = 5
@@ -88,7 +91,8 @@ def _iterate(
         gap = distance / scale
         if gap < best.gap:
             best = InteriorPoint(iterate.v, iterate.rows.x, n_iter, gap)
-        stalled = n_iter > best.n_iter + _PATIENCE and best.gap < 1e-4
+        patience = _PATIENCE if best.gap < 1e-4 else _LONG_PATIENCE
+        stalled = n_iter > best.n_iter + patience
         if not np.isfinite(gap) or gap <= tol or n_iter >= max_iter or stalled:
             break
         if not iterate.factor():
