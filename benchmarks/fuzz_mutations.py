@@ -51,6 +51,7 @@ HOSTILE = (
     '{"name":"sum","terms":[]}',
     '{"dict":[[{},1]]}',
 )
+_FLOATS = {"F32": "<f4", "F64": "<f8"}
 NUMBERS = (
     float("nan"),
     float("inf"),
@@ -188,6 +189,29 @@ def numbers(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes
     return bytes(changed)
 
 
+def extremes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Entries of one array become numbers at the ends of their range, all of them finite."""
+    header = _header(data)
+    entries = [
+        entry
+        for name, entry in header.items()
+        if name != "__metadata__" and entry["dtype"] in _FLOATS and np.prod(entry["shape"])
+    ]
+    if not entries:
+        return flip_bits(data, rng, others)
+    entry = entries[int(rng.integers(len(entries)))]
+    start, (begin, end) = 8 + _header_length(data), entry["data_offsets"]
+    dtype = np.dtype(_FLOATS[entry["dtype"]])
+    changed = np.frombuffer(data[start + begin : start + end], dtype=dtype).copy()
+    places = rng.random(changed.size) < rng.choice([0.05, 0.5, 1.0])
+    places[int(rng.integers(changed.size))] = True
+    limits = np.finfo(dtype)
+    sizes = [limits.max, limits.max / 2, limits.max**0.5, limits.max**0.9, limits.tiny, 1e-30]
+    values = rng.choice(np.array(sizes, dtype=dtype), places.sum())
+    changed[places] = values * rng.choice([-1, 1], places.sum()).astype(dtype)
+    return data[: start + begin] + changed.tobytes() + data[start + end :]
+
+
 def many_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """A description that is long, wide or deep."""
     header = _header(data)
@@ -224,6 +248,7 @@ MUTATIONS: dict[str, Mutation] = {
         sizes,
         reshape,
         numbers,
+        extremes,
         many_values,
     )
 }

@@ -16,6 +16,9 @@ FloatArray: TypeAlias = NDArray[Any]
 # A 2-D NumPy array or a SciPy CSR matrix; Any, since SciPy's types are not ours to import.
 Rows: TypeAlias = Any
 
+# What overflows is right where a kernel vanishes far away: exp of minus infinity is 0. Where it is
+# not, the results are not finite, and whoever computes on with them checks that.
+quiet = np.errstate(over="ignore", invalid="ignore")
 # Scratch memory of one thread: it should stay in the second-level cache of one core.
 BLOCK_BYTES = 1 << 20
 

@@ -17,6 +17,7 @@ from kernelet.kernels.arrays import (
     check_rows,
     check_vectors,
     float_dtype,
+    quiet,
 )
 from kernelet.kernels.blocks import Workspace, run_blocks
 
@@ -59,6 +60,7 @@ class PreparedKernel(ABC):
         """Values of all rows and the pull-back to the vectors; see `Kernel.value_and_pullback`."""
 
     @final
+    @quiet
     def __call__(self, X: Rows) -> FloatArray:
         """The matrix of all k(x_i, z_j), for rows that `check_rows` has passed."""
         K = np.empty((X.shape[0], self.n_vectors), dtype=self.dtype)
@@ -94,6 +96,8 @@ class Kernel(ABC):
         Whether k(x + c, z + c) is the same for all c.
     is_serializable : bool
         Whether `specification` can be called.
+    largest_value : float
+        A bound on all abs(k(x, z)); infinity where there is none.
     n_features : int or None
         The number of features that rows must have; None takes any.
     """
@@ -130,6 +134,10 @@ class Kernel(ABC):
     def is_serializable(self) -> bool: ...
 
     @property
+    @abstractmethod
+    def largest_value(self) -> float: ...
+
+    @property
     def n_features(self) -> int | None:
         return None
 
@@ -142,6 +150,7 @@ class Kernel(ABC):
         """k(x_i, x_i) of every row, in float32 for float32 rows and in float64 otherwise."""
 
     @final
+    @quiet
     def __call__(self, X: Rows, Z: FloatArray) -> FloatArray:
         """The matrix of all k(x_i, z_j).
 
@@ -159,6 +168,7 @@ class Kernel(ABC):
         return self.prepare(vectors)(rows)
 
     @final
+    @quiet
     def value_and_pullback(self, X: Rows, Z: FloatArray) -> tuple[FloatArray, Pullback]:
         """Values, and the function that pulls a gradient in them back to the vectors.
 
@@ -182,6 +192,7 @@ class Kernel(ABC):
         K, pullback = self.prepare(vectors).linearize(rows)
         K.flags.writeable = False
 
+        @quiet
         def checked_pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             weights = np.asarray(W, dtype=K.dtype)
             shape = K.shape if rows is None else (len(rows), K.shape[1])

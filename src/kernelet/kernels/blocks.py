@@ -85,15 +85,17 @@ def run_blocks(
             task(start, min(start + length, n_rows), workspace)
         return
     queue = deque(starts)
+    handling = np.geterr()  # of the caller: a new thread has NumPy's own
 
     def work() -> None:
         workspace = Workspace()
-        while True:
-            try:
-                start = queue.popleft()
-            except IndexError:
-                return
-            task(start, min(start + length, n_rows), workspace)
+        with np.errstate(**handling):
+            while True:
+                try:
+                    start = queue.popleft()
+                except IndexError:
+                    return
+                task(start, min(start + length, n_rows), workspace)
 
     with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
         for future in [pool.submit(work) for _ in range(n_threads)]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import FloatArray, Rows
+from kernelet.kernels.arrays import FloatArray, Rows, quiet
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
 from kernelet.kernels.blocks import Workspace
 from kernelet.kernels.parameters import positive
@@ -94,6 +95,11 @@ class Sum(CompositeKernel):
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedSum([term.prepare(Z) for term in self.terms])
 
+    @property
+    def largest_value(self) -> float:
+        return sum(term.largest_value for term in self.terms)
+
+    @quiet
     def diagonal(self, X: Rows) -> FloatArray:
         total: FloatArray = np.sum([term.diagonal(X) for term in self.terms], axis=0)
         return total
@@ -133,6 +139,11 @@ class Product(CompositeKernel):
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedProduct([factor.prepare(Z) for factor in self.factors])
 
+    @property
+    def largest_value(self) -> float:
+        return prod(factor.largest_value for factor in self.factors)
+
+    @quiet
     def diagonal(self, X: Rows) -> FloatArray:
         product: FloatArray = np.prod([factor.diagonal(X) for factor in self.factors], axis=0)
         return product
@@ -171,6 +182,11 @@ class Scaled(CompositeKernel):
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedMultiple(self.kernel.prepare(Z), self.factor)
 
+    @property
+    def largest_value(self) -> float:
+        return self.factor * self.kernel.largest_value
+
+    @quiet
     def diagonal(self, X: Rows) -> FloatArray:
         return self.kernel.diagonal(X) * self.factor
 
@@ -206,11 +222,13 @@ class _PreparedSum(PreparedKernel):
             part.fill(X, values, workspace)
             out += values
 
+    @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
         linearized = [part.linearize(X) for part in self._parts]
         total: FloatArray = np.sum([K for K, _ in linearized], axis=0)
         pullbacks = [pullback for _, pullback in linearized]
 
+        @quiet
         def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             gradient: FloatArray = np.sum([pull(W, rows) for pull in pullbacks], axis=0)
             return gradient
@@ -232,11 +250,13 @@ class _PreparedProduct(PreparedKernel):
             part.fill(X, values, workspace)
             out *= values
 
+    @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
         linearized = [part.linearize(X) for part in self._parts]
         values = [K for K, _ in linearized]
         product: FloatArray = np.prod(values, axis=0)
 
+        @quiet
         def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             # The product rule. The other factors are multiplied anew: dividing the product by a
             # factor fails where the factor is 0.
@@ -264,9 +284,11 @@ class _PreparedMultiple(PreparedKernel):
         self._part.fill(X, out, workspace)
         out *= self._factor
 
+    @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
         K, pullback = self._part.linearize(X)
 
+        @quiet
         def scaled(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             return pullback(W, rows) * self._factor
 

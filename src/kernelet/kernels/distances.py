@@ -63,9 +63,17 @@ class SquaredDistances:
         np.multiply(centred.T, -2.0 * factor, out=augmented[:d])
         augmented[d] = factor
         np.multiply(norms, factor, out=augmented[d + 1])
+        if not np.isfinite(augmented).all() and np.isfinite(Z).all():
+            # infinity minus infinity is no distance
+            raise ValueError(
+                f"vectors as large as {np.abs(Z).max():.0e} cannot be squared and multiplied by "
+                f"the kernel's factor {abs(factor):.0e}; scale the data, or lower gamma."
+            )
         self._augmented = augmented
         self._linear = augmented[:d]
         self._constant = augmented[d + 1]
+        # rows whose squared norm is larger may have distances that overflow
+        self._far = 0.1 * float(np.finfo(Z.dtype).max) / max(1.0, abs(factor))
         self._clip = np.minimum if factor < 0.0 else np.maximum
         self._zero = np.zeros((), dtype=Z.dtype)  # quicker than 0.0, which is converted each time
         # The rows of X go into the product as they are if copying them costs more than two
@@ -80,16 +88,17 @@ class SquaredDistances:
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         if self._anchor is None and is_sparse(X):
             out[...] = X @ self._linear
-            self._add_norms(X, out)
+            norm = self._add_norms(X, out)
         elif X.shape[0] == 1 and X.dtype == self.dtype and type(X) is np.ndarray:
             # Nothing but the overhead of each call counts here.
             row = X[0] if self._anchor is None else X[0] - self._anchor
             np.dot(row, self._linear, out=out[0])
             out += self._constant
-            out += self._factor * float(row.dot(row))
+            norm = float(row.dot(row))
+            out += self._factor * norm
         elif self._uses_rows and X.dtype == self.dtype and X.shape[0] > _FEW_ROWS:
             np.matmul(X, self._linear, out=out)
-            self._add_norms(X, out)
+            norm = self._add_norms(X, out)
         else:
             d = self.shape[1]
             buffer = workspace.take(self, "rows", X.shape[0], d + 2, self.dtype)
@@ -99,19 +108,26 @@ class SquaredDistances:
             else:
                 np.subtract(dense(X), self._anchor, out=rows, casting="same_kind")
             np.einsum("ij,ij->i", rows, rows, out=buffer[:, d])
+            norm = buffer[:, d].max(initial=0.0) if self._factor > 0.0 else 0.0
             buffer[:, d + 1] = 1.0
             np.matmul(buffer, self._augmented, out=out)
         # Rounding may leave a distance below zero.
         self._clip(out, self._zero, out=out)
+        if self._factor > 0.0 and norm > self._far:
+            # Profiles of the negative factor are exp, others may be a product of zero and infinity.
+            np.minimum(out, np.finfo(self.dtype).max, out=out)
         if self._exact_below > 0.0:
             self._recompute_small(X, out)
 
-    def _add_norms(self, X: Rows, out: FloatArray) -> None:
+    def _add_norms(self, X: Rows, out: FloatArray) -> float:
+        """Add what the product leaves out; returns the largest squared norm of a row."""
         # in the type of the vectors: what float32 squares of the rows lose does not cancel
         norms = squared_norms(X, self.dtype)
+        largest = float(norms.max(initial=0.0))
         norms *= self._factor
         out += norms[:, np.newaxis]
         out += self._constant
+        return largest
 
     def _recompute_small(self, X: Rows, out: FloatArray) -> None:
         small = np.flatnonzero(np.abs(out) < self._exact_below)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import inf
 from typing import final
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, squared_norms
+from kernelet.kernels.arrays import FloatArray, Rows, check_rows, quiet, squared_norms
 from kernelet.kernels.parameters import finite, positive, positive_integer
 from kernelet.kernels.products import InnerProducts
 from kernelet.kernels.profile import Form, ProfileKernel
@@ -31,6 +32,7 @@ class DotKernel(ProfileKernel, ABC):
         return InnerProducts(Z, *self.scale_and_shift)
 
     @final
+    @quiet
     def diagonal(self, X: Rows) -> FloatArray:
         scale, shift = self.scale_and_shift
         t = squared_norms(check_rows(X))
@@ -53,6 +55,7 @@ class Linear(DotKernel):
     """
 
     name = "linear"
+    largest_value = inf
     is_positive_definite = True
 
     @property
@@ -94,6 +97,7 @@ class Polynomial(DotKernel):
     degree: int = 3
 
     name = "poly"
+    largest_value = inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))
@@ -144,6 +148,7 @@ class Sigmoid(DotKernel):
     coef0: float = 0.0
 
     name = "sigmoid"
+    largest_value = 1.0
     is_positive_definite = False
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class Laplacian(ProfileKernel):
     is_smooth = False
     has_constant_diagonal = True
     is_translation_invariant = True
+    largest_value = 1.0
     slope_is_value = True
 
     def __post_init__(self) -> None:

@@ -24,12 +24,17 @@ class InnerProducts:
         self._gamma = gamma
         self._coef0 = coef0
         self._linear = np.multiply(Z.T, gamma, order="C")
+        if not np.isfinite(self._linear).all() and np.isfinite(Z).all():
+            raise ValueError(
+                f"vectors as large as {np.abs(Z).max():.0e} cannot be multiplied by gamma="
+                f"{gamma:.0e}; scale the data, or lower gamma."
+            )
 
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         if is_sparse(X):
             out[...] = X @ self._linear
         elif X.dtype == self.dtype:
-            np.matmul(X, self._linear, out=out)
+            X.dot(self._linear, out=out)  # for one row three times as fast as np.matmul
         else:
             rows = workspace.take(self, "rows", X.shape[0], X.shape[1], self.dtype)
             np.copyto(rows, X, casting="same_kind")

@@ -14,7 +14,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import FloatArray, Rows, block_length
+from kernelet.kernels.arrays import FloatArray, Rows, block_length, quiet
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
 from kernelet.kernels.blocks import Workspace, run_blocks
 
@@ -67,6 +67,7 @@ class ProfileKernel(Kernel, ABC):
         """
 
     @final
+    @quiet
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedProfile(self, self.form(Z))
 
@@ -84,6 +85,7 @@ class _PreparedProfile(PreparedKernel):
         self._form.fill(X, out, workspace)
         self._profile(out)
 
+    @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
         K = np.empty((X.shape[0], self.n_vectors), dtype=self.dtype)
         slope = K if self._kernel.slope_is_value else np.empty_like(K)
@@ -95,6 +97,7 @@ class _PreparedProfile(PreparedKernel):
         length = block_length(self.row_elements, self.dtype)
         run_blocks(task, X.shape[0], length, self.row_elements)
 
+        @quiet
         def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
             if rows is None:
                 return self._form.pull(X, W * slope)

@@ -34,6 +34,7 @@ class RadialKernel(ProfileKernel, ABC):
     is_positive_definite = True
     has_constant_diagonal = True
     is_translation_invariant = True
+    largest_value = 1.0
 
     @property
     @abstractmethod

@@ -9,7 +9,15 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, dense, float_dtype, is_sparse
+from kernelet.kernels.arrays import (
+    FloatArray,
+    Rows,
+    check_rows,
+    dense,
+    float_dtype,
+    is_sparse,
+    quiet,
+)
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
 from kernelet.kernels.blocks import Workspace
 from kernelet.kernels.composite import CompositeKernel
@@ -66,9 +74,14 @@ class ScaledFeatures(CompositeKernel):
         return len(self.scales)
 
     @property
+    def largest_value(self) -> float:
+        return self.kernel.largest_value
+
+    @property
     def parts(self) -> tuple[Kernel, ...]:
         return (self.kernel,)
 
+    @quiet
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         scales = self._fitting(Z).astype(Z.dtype)
         anchor = np.zeros_like(scales)
@@ -78,6 +91,7 @@ class ScaledFeatures(CompositeKernel):
         part = self.kernel.prepare((Z - anchor) * scales)
         return _PreparedScaledFeatures(part, anchor, scales)
 
+    @quiet
     def diagonal(self, X: Rows) -> FloatArray:
         rows = check_rows(X)
         scales = self._fitting(rows).astype(float_dtype(rows))
@@ -109,6 +123,7 @@ class _PreparedScaledFeatures(PreparedKernel):
         self._scale(X, rows)
         self._part.fill(rows, out, workspace)
 
+    @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
         if self._stays_sparse(X):
             rows = _scaled(X, self._scales)

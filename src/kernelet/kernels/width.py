@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, dense
+from kernelet.kernels.arrays import FloatArray, Rows, check_rows, dense, quiet
 from kernelet.kernels.base import Kernel
 from kernelet.kernels.blocks import Workspace
 from kernelet.kernels.radial import RadialKernel
@@ -34,6 +34,7 @@ def with_gamma(kernel: RadialKernel, gamma: float) -> RadialKernel:
     return other
 
 
+@quiet
 def gamma_gradient(kernel: RadialKernel, X: Rows, Z: FloatArray, W: FloatArray) -> float:
     """sum_ij W_ij dk(x_i, z_j) / d log(gamma).
 
@@ -60,6 +61,7 @@ def gamma_gradient(kernel: RadialKernel, X: Rows, Z: FloatArray, W: FloatArray) 
     return total
 
 
+@quiet
 def feature_gradient(kernel: ScaledFeatures, X: Rows, Z: FloatArray, W: FloatArray) -> FloatArray:
     """sum_ij W_ij dk(x_i, z_j) / d log(s_f^2) of a radial kernel on scaled features, for every f.
 

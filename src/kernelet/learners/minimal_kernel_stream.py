@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from kernelet.kernels import resolve_kernel
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.minimal_kernel_rows import BoolArray, Kept
 from kernelet.learners.progress import with_callbacks
 from kernelet.learners.saving import remember_training
 from kernelet.learners.training import FloatArray, TrainingSet
-from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
+from kernelet.learners.training_kernel import training_kernel
+from kernelet.learners.weights import class_weights
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
 
@@ -125,8 +125,7 @@ class StreamClassifier(KernelClassifier):
         is_vector = np.zeros(rows.costs.size, dtype=bool)
         is_vector[rows.inverse[kept.is_vector]] = True
         if is_first:
-            gamma = gamma_of_weighted_rows(self.gamma, rows.X, rows.costs)
-            kernel = resolve_kernel(self.kernel, rows.X, gamma, self.degree, self.coef0)
+            kernel = training_kernel(self, rows.X, rows.costs)
             rng = check_random_state(self.random_state)
         else:
             kernel, rng = self.machine_.kernel, self._rng

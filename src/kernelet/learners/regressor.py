@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels import Kernel
 from kernelet.learners.constant import warn_if_constant
 from kernelet.learners.lazily import lazy_methods
 from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.saving import SavableMixin, remember_training, require_outputs
 from kernelet.learners.training import FloatArray
+from kernelet.learners.training_kernel import training_kernel
 from kernelet.learners.vectors import HasVectors
-from kernelet.learners.weights import gamma_of_weighted_rows
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
 
@@ -80,8 +80,7 @@ def regression_set(
     else:
         rows = canonical_rows(X, given, weights)
         targets = np.asarray(rows.y, dtype=np.float64)
-    gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
-    kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
+    kernel = training_kernel(estimator, rows.X, rows.costs)
     share = rows.costs / rows.costs.sum()
     centre = float(np.mean(share @ targets))
     with np.errstate(over="ignore"):

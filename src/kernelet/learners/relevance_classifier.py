@@ -95,6 +95,8 @@ class RelevanceVectorClassifier(KernelClassifier):
 
     objective_: float
 
+    _rescales_kernel_values = True
+
     def __init__(
         self,
         kernel: str | Kernel | Callable[..., Any] = "rbf",

@@ -14,8 +14,9 @@ from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.relevance import Basis, learn_relevance
 from kernelet.learners.relevance_likelihood import FloatArray, GaussianLikelihood
 from kernelet.learners.relevance_state import State
-from kernelet.learners.saving import saved
+from kernelet.learners.saving import require, saved
 from kernelet.machine import KernelMachine
+from kernelet.persistence import ModelFileError
 
 # Variances of the noise, in units of the targets' own: where the search begins, and the least.
 _FIRST_NOISE = 0.1
@@ -169,5 +170,25 @@ class RelevanceVectorRegressor(KernelRegressor):
         columns = np.column_stack(
             [np.ones(X.shape[0]), self.machine_.kernel(X, np.asarray(self.machine_.vectors))]
         )
-        spread = np.einsum("ij,jk,ik->i", columns, self.covariance_, columns)
-        return means, np.sqrt(self.noise_variance_ + np.maximum(spread, 0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.einsum("ij,jk,ik->i", columns, self.covariance_, columns)
+            deviations = np.sqrt(self.noise_variance_ + np.maximum(spread, 0.0))
+        if not np.isfinite(deviations).all():
+            raise ValueError(
+                "the standard deviations are not finite: sums over the covariance overflow; scale "
+                "X as the training rows were, or fit again on scaled rows."
+            )
+        return means, deviations
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        require(self, "covariance_", "noise_variance_")
+        covariance, size = self.covariance_, self.machine_.n_vectors + 1
+        if covariance.shape != (size, size) or covariance.dtype != np.float64:
+            raise ModelFileError("the covariance is for another number of vectors")
+        largest = max(1.0, self.machine_.kernel.largest_value)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.abs(covariance).sum() + self.noise_variance_
+            total = total if largest == np.inf else total * largest**2
+        if not (np.isfinite(total) and self.noise_variance_ >= 0.0):
+            raise ModelFileError("the variances are not finite, or so large that sums overflow")

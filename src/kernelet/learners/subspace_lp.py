@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
 from kernelet.learners.classifier import KernelClassifier
 from kernelet.learners.constant import warn_if_constant
@@ -35,7 +35,8 @@ from kernelet.learners.subspace_lp_problem import (
     rows_of_each_class,
 )
 from kernelet.learners.training import FloatArray, TrainingSet, training_set
-from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
+from kernelet.learners.training_kernel import training_kernel
+from kernelet.learners.weights import class_weights
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Rows
 from kernelet.solvers.block_margins import Targets
@@ -314,8 +315,7 @@ class SubspaceLPSVC(KernelClassifier):
         self.classes_ = seen.classes
         self.n_features_in_ = seen.sample.shape[1]
         ones = np.ones(len(seen.sample))
-        gamma = gamma_of_weighted_rows(self.gamma, seen.sample, ones)
-        kernel = resolve_kernel(self.kernel, seen.sample, gamma, self.degree, self.coef0)
+        kernel = training_kernel(self, seen.sample, ones)
         start = time.process_time()
         space = self._space(seen.sample, ones, kernel, rng)
         middle = time.process_time()

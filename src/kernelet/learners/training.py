@@ -11,9 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels import Kernel
 from kernelet.learners.saving import remember_training
-from kernelet.learners.weights import class_weights, gamma_of_weighted_rows
+from kernelet.learners.training_kernel import training_kernel
+from kernelet.learners.weights import class_weights
 from kernelet.subspace import canonical_rows
 
 FloatArray = NDArray[np.float64]
@@ -71,8 +72,7 @@ def training_set(
         )
     remember_training(estimator, X.shape[0], np.bincount(codes))
     rows = canonical_rows(X, codes, weights)
-    gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
-    kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
+    kernel = training_kernel(estimator, rows.X, rows.costs)
     data = TrainingSet(
         rows.X,
         np.asarray(rows.y, dtype=np.intp),

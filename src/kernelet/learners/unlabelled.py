@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels import Kernel
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.saving import remember_training
-from kernelet.learners.weights import gamma_of_weighted_rows
+from kernelet.learners.training_kernel import training_kernel
 from kernelet.subspace import canonical_rows
 
 
@@ -45,7 +45,6 @@ def unlabelled_set(estimator: Any, X: Any, sample_weight: ArrayLike | None) -> U
     weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
     remember_training(estimator, X.shape[0])
     rows = canonical_rows(X, None, weights)
-    gamma = gamma_of_weighted_rows(estimator.gamma, rows.X, rows.costs)
-    kernel = resolve_kernel(estimator.kernel, rows.X, gamma, estimator.degree, estimator.coef0)
+    kernel = training_kernel(estimator, rows.X, rows.costs)
     rng = check_random_state(getattr(estimator, "random_state", None))
     return UnlabelledSet(rows.X, rows.costs, kernel, rng)

@@ -44,7 +44,8 @@ class SigmoidCalibration:
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Probabilities; where all sigmoids vanish the classes are equally likely."""
         columns = np.asarray(scores, dtype=np.float64).reshape(scores.shape[0], -1)
-        shares = _expit(-(columns * self.slopes + self.offsets))
+        with np.errstate(over="ignore"):  # the sigmoid is 0 or 1 there
+            shares = _expit(-(columns * self.slopes + self.offsets))
         if columns.shape[1] == 1:
             return np.concatenate([1.0 - shares, shares], axis=1)
         total = shares.sum(axis=1, keepdims=True)
@@ -75,8 +76,10 @@ class TemperatureCalibration:
         logits = np.asarray(scores, dtype=np.float64)
         if logits.ndim == 1:
             logits = np.stack([-logits, logits], axis=1)
-        logits = logits * self.inverse_temperature
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        # none is above zero, and what overflows vanishes
+        with np.errstate(over="ignore"):
+            below = (logits - logits.max(axis=1, keepdims=True)) * self.inverse_temperature
+        shares = np.exp(below)
         probabilities: FloatArray = shares / shares.sum(axis=1, keepdims=True)
         return probabilities
 

@@ -136,11 +136,25 @@ class ColumnEncoder:
         table, n_rows = table_columns(columns, self.names)
         matrix = np.empty((n_rows, self.n_features))
         start = 0
-        for column in self.columns:
-            stop = start + len(column.feature_names)
-            column.write(table[column.name], matrix[:, start:stop])
-            start = stop
+        with np.errstate(over="ignore"):
+            for column in self.columns:
+                stop = start + len(column.feature_names)
+                column.write(table[column.name], matrix[:, start:stop])
+                start = stop
+            # the sum of squares is quicker than np.isfinite, and finite unless it overflows
+            is_finite = np.isfinite(np.vdot(matrix, matrix))
+        if not is_finite and not np.isfinite(matrix).all():
+            self._refuse_far_numbers(table, matrix)
         return matrix
+
+    def _refuse_far_numbers(self, table: Mapping[str, Any], matrix: FloatArray) -> None:
+        row, place = np.argwhere(~np.isfinite(matrix))[0]
+        name = self.feature_names[place]
+        value = float(np.asarray(table[name])[row])
+        raise ValueError(
+            f"column {name!r} holds {value:.0e} in row {row}, which divided by the scale of its "
+            "training values is not finite; is it in the units of training?"
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         """JSON values and arrays from which `from_state` makes the encoder again."""

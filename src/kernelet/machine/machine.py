@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,15 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from kernelet._hooks import hooks
 from kernelet.kernels import Kernel, PreparedKernel
-from kernelet.kernels.arrays import FloatArray, Rows, block_length, check_rows, check_vectors
+from kernelet.kernels.arrays import (
+    FloatArray,
+    Rows,
+    block_length,
+    check_rows,
+    check_vectors,
+    dense,
+    quiet,
+)
 from kernelet.kernels.blocks import Workspace, run_blocks
 
 
@@ -131,6 +140,7 @@ class KernelMachine:
         """Bytes of the vectors, coefficients and intercepts."""
         return self.vectors.nbytes + self.coefficients.nbytes + self.intercepts.nbytes
 
+    @quiet
     def decision_function(self, X: Rows, n_threads: int | None = None) -> FloatArray:
         """f of every row.
 
@@ -148,30 +158,55 @@ class KernelMachine:
         Returns
         -------
         ndarray of shape (n,) for one output, else (n, outputs)
+
+        Raises
+        ------
+        ValueError
+            If scores of finite rows are not finite: the numbers overflow.
         """
-        rows = check_rows(X, self._prepared.n_features)
+        prepared = self._prepared
+        rows = check_rows(X, prepared.n_features)
         n = rows.shape[0]
-        values = np.empty((n, self.coefficients.shape[1]), dtype=self._prepared.dtype)
+        values = np.empty((n, self.coefficients.shape[1]), dtype=prepared.dtype)
         if n <= self._block_length:
-            self._evaluate(rows, values, Workspace())
+            K = np.empty((n, prepared.n_vectors), dtype=prepared.dtype)
+            self._evaluate(rows, values, K, Workspace())
         else:
             run_blocks(
                 lambda start, stop, workspace: self._evaluate(
-                    rows[start:stop], values[start:stop], workspace
+                    rows[start:stop],
+                    values[start:stop],
+                    workspace.take(self, "K", stop - start, prepared.n_vectors, prepared.dtype),
+                    workspace,
                 ),
                 n,
                 self._block_length,
                 self._prepared.row_elements,
                 n_threads,
             )
+        # Sums are quicker than np.isfinite, and finite unless they overflow.
+        if not isfinite(sum(values[0].tolist()) if n == 1 else np.vdot(values, values)):
+            self._check_scores(values, rows)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _evaluate(self, X: Rows, values: FloatArray, workspace: Workspace) -> None:
-        prepared = self._prepared
-        K = workspace.take(self, "K", X.shape[0], prepared.n_vectors, prepared.dtype)
-        prepared.fill(X, K, workspace)
-        np.matmul(K, self.coefficients, out=values)
+    def _evaluate(self, X: Rows, values: FloatArray, K: FloatArray, workspace: Workspace) -> None:
+        self._prepared.fill(X, K, workspace)
+        K.dot(self.coefficients, out=values)  # for one row three times as fast as np.matmul
         values += self.intercepts
+
+    def _check_scores(self, values: FloatArray, rows: Rows) -> None:
+        """Refuse scores that are not finite, but for rows that are not."""
+        wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        finite = [i for i in wrong if np.isfinite(dense(rows[[i]])).all()]
+        if finite:
+            largest = float(np.abs(dense(rows[[finite[0]]])).max(initial=0.0))
+            raise ValueError(
+                f"the scores of {len(finite)} of {len(values)} rows are not finite: a sum of "
+                f"values of {self.kernel!r} overflows. Row {finite[0]} has numbers up to "
+                f"{largest:.0e}, the vectors up to {np.abs(self.vectors).max(initial=0.0):.0e} and "
+                f"the coefficients up to {np.abs(self.coefficients).max(initial=0.0):.0e}; scale X "
+                "as the training rows were, or fit again on scaled rows."
+            )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the machine to a file that `kernelet.load` reads.

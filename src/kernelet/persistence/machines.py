@@ -18,6 +18,8 @@ from kernelet.persistence.registry import from_record, register, to_record
 
 # Each kernel of a sum may keep a copy of the vectors when the machine is made.
 MAX_KERNELS = 100
+# Vectors that are tried at a time when a file is read.
+_VECTORS_AT_ONCE = 1024
 CALIBRATIONS = (SigmoidCalibration, TemperatureCalibration)
 
 
@@ -43,12 +45,37 @@ def _read_machine(record: Record) -> KernelMachine:
     kernel = kernel_from_specification(specification)
     vectors = record.floats("vectors", 2)
     dtype = vectors.dtype.type
-    return KernelMachine(
+    machine = KernelMachine(
         kernel,
         vectors,
         record.floats("coefficients", 2, dtype),
         record.floats("intercepts", 1, dtype),
     )
+    _check_range(machine)
+    return machine
+
+
+def _check_range(machine: KernelMachine) -> None:
+    """Refuse numbers that give scores beyond all bounds, whatever the rows are.
+
+    Where kernel values have no bound, rows may be too large for any machine: its
+    `decision_function` looks at what comes out.
+    """
+    # a throw-away copy, in pieces: the machine prepares its own when the first row comes
+    row = np.zeros((1, machine.n_features), dtype=machine.dtype)
+    for start in range(0, machine.n_vectors, _VECTORS_AT_ONCE):
+        values = machine.kernel(row, machine.vectors[start : start + _VECTORS_AT_ONCE])
+        if not np.isfinite(values).all():
+            raise ModelFileError("the numbers of the kernel or the vectors are too large")
+    bound = machine.kernel.largest_value
+    if not np.isfinite(bound):
+        return
+    with np.errstate(over="ignore"):
+        # in double precision, so that the sum itself is no question of float32
+        total = np.abs(machine.coefficients).sum(axis=0, dtype=np.float64) * bound
+        total = total + np.abs(machine.intercepts)
+    if (total > np.finfo(machine.dtype).max).any():
+        raise ModelFileError("the coefficients are so large that scores overflow")
 
 
 def _n_kernels(specification: object) -> int:
@@ -82,7 +109,10 @@ def _write_temperature(calibration: TemperatureCalibration) -> Record:
 
 
 def _read_temperature(record: Record) -> TemperatureCalibration:
-    return TemperatureCalibration(record.value("inverse_temperature", float))
+    value = record.value("inverse_temperature", float)
+    if value < 0.0:
+        raise ModelFileError("the inverse temperature of a calibration is negative")
+    return TemperatureCalibration(value)
 
 
 def _write_calibrated(model: CalibratedMachine) -> Record:
