@@ -20,8 +20,9 @@ from kernelet._accelerate import hinge_ridge as compiled
 from kernelet.kernels import Gaussian
 from kernelet.solvers import Solution, Status, hinge_ridge, hinge_ridge_many
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.interior_point import interior_point
+from kernelet.solvers.interior_point import _iterate, interior_point
 from kernelet.solvers.newton import NewtonSystem
+from kernelet.solvers.pairs import Pair
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.regularizers import Ridge
 from kernelet.solvers.working_set import Subproblem
@@ -560,3 +561,22 @@ def test_speed_table_knows_its_names(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         speed_table.main()
     assert "no_such_figures; there are import_time" in capsys.readouterr().err
+
+
+def test_no_progress_ends_an_interior_point_however_wide_the_gap():
+    class Stuck:
+        """Where rounding errors keep every step from helping."""
+
+        v, rows = np.zeros(2), Pair(np.ones(3), np.ones(3))
+
+        def evaluate(self):
+            return 1.0, 0.5
+
+        def factor(self):
+            return True
+
+        def advance(self, least, recentre):
+            pass
+
+    end = _iterate(Stuck(), 1e-8, 200, 0.0, 1.0)
+    assert (end.gap, end.n_iter) == (0.5, 51)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from math import inf
 from numbers import Real
 from typing import Any, Protocol, final
 
@@ -134,12 +135,12 @@ class Kernel(ABC):
     def is_serializable(self) -> bool: ...
 
     @property
-    @abstractmethod
-    def largest_value(self) -> float: ...
-
-    @property
     def n_features(self) -> int | None:
         return None
+
+    @property
+    def largest_value(self) -> float:
+        return inf
 
     @abstractmethod
     def prepare(self, Z: FloatArray) -> PreparedKernel:

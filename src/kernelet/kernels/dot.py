@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import inf
 from typing import final
 
 import numpy as np
@@ -55,7 +54,6 @@ class Linear(DotKernel):
     """
 
     name = "linear"
-    largest_value = inf
     is_positive_definite = True
 
     @property
@@ -97,7 +95,6 @@ class Polynomial(DotKernel):
     degree: int = 3
 
     name = "poly"
-    largest_value = inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))

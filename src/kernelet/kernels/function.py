@@ -51,7 +51,6 @@ class CallableKernel(Kernel):
     has_constant_diagonal = False
     is_translation_invariant = False
     is_serializable = False
-    largest_value = float("inf")
 
     def __post_init__(self) -> None:
         if not callable(self.function):
