@@ -187,14 +187,12 @@ def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:
     Those of a type at once: to ask pandas for each by itself takes seconds where there are many.
     """
     columns: dict[str, Any] = dict.fromkeys(frame.columns)  # in their order
-    for dtype in set(frame.dtypes):
-        chosen = frame.loc[:, (frame.dtypes == dtype).to_numpy()]
-        if dtype.kind in "fiu":
-            block = chosen.to_numpy()
-            columns.update(zip(chosen.columns, block.T, strict=True))
-            continue
-        for name in chosen.columns:
-            columns[name] = chosen[name].astype(object).to_numpy()
-            if any(isinstance(cell, str) and "\0" in cell for cell in columns[name]):
-                raise DataError(nul_bytes(source))
+    dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
+    for dtype in {dtype for dtype in dtypes.values() if dtype.kind in "fiu"}:
+        chosen = frame.select_dtypes(include=[dtype])
+        columns.update(zip(chosen.columns, chosen.to_numpy().T, strict=True))
+    for name in [name for name, values in columns.items() if values is None]:
+        columns[name] = frame[name].astype(object).to_numpy()
+        if any(isinstance(cell, str) and "\0" in cell for cell in columns[name]):
+            raise DataError(nul_bytes(source))
     return columns
