@@ -92,7 +92,7 @@ class SquaredDistances:
         elif X.shape[0] == 1 and X.dtype == self.dtype and type(X) is np.ndarray:
             # Nothing but the overhead of each call counts here.
             row = X[0] if self._anchor is None else X[0] - self._anchor
-            np.dot(row, self._linear, out=out[0])
+            row.dot(self._linear, out=out[0])
             out += self._constant
             norm = float(row.dot(row))
             out += self._factor * norm

@@ -34,7 +34,10 @@ class InnerProducts:
         if is_sparse(X):
             out[...] = X @ self._linear
         elif X.dtype == self.dtype:
-            X.dot(self._linear, out=out)  # for one row three times as fast as np.matmul
+            if X.shape[0] == 1:
+                X.dot(self._linear, out=out)  # three times as fast as np.matmul for one row
+            else:
+                np.matmul(X, self._linear, out=out)
         else:
             rows = workspace.take(self, "rows", X.shape[0], X.shape[1], self.dtype)
             np.copyto(rows, X, casting="same_kind")
