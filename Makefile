@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kernels test-browser test-cortex lint format test-oldest test-newest speed site docs clean
+.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex lint format test-oldest test-newest speed site docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -43,6 +43,13 @@ test-all: $(VENV)/.test  ## run all tests
 KERNELS ?=
 test-kernels: $(VENV)/.test  ## run what depends on digits with the loops of other processors
 	@$(VENV)/bin/python tests/processors.py $(KERNELS) -- $(ARGS)
+
+# Of one test where ARGS="tests/test_kernels.py -k radial", say; with SEED=123, the examples of one
+# seed again. The parts of a file may go to different processes: a few tests are most of the time.
+SECONDS ?= 600
+test-random: $(VENV)/.test  ## draw new examples for tests that use hypothesis, for SECONDS=600
+	@$(PYTEST_ENV) PYTEST_ADDOPTS="--numprocesses auto --dist worksteal $$PYTEST_ADDOPTS" \
+		$(VENV)/bin/python tests/random_examples.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # Needs node, a Chromium with its driver, and LIBSVM's programs; on Debian:
 # apt install nodejs chromium chromium-driver libsvm-tools

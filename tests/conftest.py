@@ -2,12 +2,25 @@
 
 import signal
 
+from hypothesis import settings
+
 import processors
 
 # A shell without job control starts programs in the background with Ctrl-C ignored, and they and
 # their children never see one. Tests that press it need it to be heard.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Of `make test-random` (random_examples.py): ten times as many examples as `@examples` says, new
+# ones for every seed even in CI, where the default is the same every time; and a failure is printed
+# in a form that repeats it.
+settings.register_profile(
+    "random",
+    max_examples=10 * settings.default.max_examples,
+    derandomize=False,
+    deadline=None,
+    print_blob=True,
+)
 
 
 def pytest_configure():

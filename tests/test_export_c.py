@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
@@ -34,6 +34,7 @@ from kernelet.kernels import (
 )
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from random_examples import examples
 from references import for_features
 from run_c import compiled, compilers
 
@@ -111,37 +112,26 @@ def assert_close(found, machine, X, dtype):
         assert (np.abs(found - ours) <= export_bounds.bound(machine, X, 1e-12)).all()
 
 
+# nothing is shrunk: each attempt would be a compilation
+@examples(5, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(data=st.data())
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_random_machines(dtype, tmp_path):
+def test_random_machines(dtype, tmp_path_factory, data):
     """One compilation for all machines of an example."""
-
-    # nothing is shrunk: each attempt would be a compilation
-    @settings(
-        max_examples=5,
-        deadline=None,
-        phases=[Phase.explicit, Phase.reuse, Phase.generate],
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
-    )
-    @given(st.lists(machines(dtype), min_size=4, max_size=10))
-    def run(drawn):
-        nonlocal place
-        place += 1
-        models = [(machine, dtype) for _, machine, _ in drawn]
-        libraries = compiled(models, tmp_path / f"example_{place}")
-        for library, (make, machine, X) in zip(libraries, drawn, strict=True):
-            with np.errstate(all="ignore"):
-                found = library.decision_function(X)
-            assert_close(found[:-2], machine, X[:-2], dtype)
-            for row, values in zip(X[-2:], found[-2:], strict=True):
-                if not machine.n_vectors:
-                    assert_allclose(values, machine.intercepts, rtol=1e-6)
-                elif np.isnan(row).any():
-                    assert np.isnan(values).all()
-                elif make in VANISHING and np.abs(row).max() > 1e25 * np.abs(X[:-2]).max():
-                    assert_allclose(values, machine.intercepts, rtol=1e-6)
-
-    place = 0
-    run()
+    drawn = data.draw(st.lists(machines(dtype), min_size=4, max_size=10))
+    models = [(machine, dtype) for _, machine, _ in drawn]
+    libraries = compiled(models, tmp_path_factory.mktemp("example"))
+    for library, (make, machine, X) in zip(libraries, drawn, strict=True):
+        with np.errstate(all="ignore"):
+            found = library.decision_function(X)
+        assert_close(found[:-2], machine, X[:-2], dtype)
+        for row, values in zip(X[-2:], found[-2:], strict=True):
+            if not machine.n_vectors:
+                assert_allclose(values, machine.intercepts, rtol=1e-6)
+            elif np.isnan(row).any():
+                assert np.isnan(values).all()
+            elif make in VANISHING and np.abs(row).max() > 1e25 * np.abs(X[:-2]).max():
+                assert_allclose(values, machine.intercepts, rtol=1e-6)
 
 
 @pytest.mark.parametrize("compiler", compilers())

@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
@@ -26,6 +26,7 @@ from kernelet.export import json, json_schema, read_json
 from kernelet.export.json import json_text
 from kernelet.export.json_reading import MAX_BYTES, model_of
 from kernelet.kernels.specification import _BY_NAME
+from random_examples import examples
 from test_export_c import KERNELS
 
 VALIDATOR = jsonschema.Draft202012Validator(json_schema())
@@ -81,7 +82,7 @@ def test_the_schema_knows_every_kernel():
     assert named == set(_BY_NAME)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3),
     st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=3, max_size=3),
@@ -364,7 +365,7 @@ VALUES = st.one_of(
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers may be as large as they get
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from(DAMAGED), st.data())
 def test_damage_is_found_or_does_no_harm(name, data):
     """Whatever stands in whatever place: our own error, or a model."""

@@ -8,7 +8,7 @@ import numpy as np
 import onnx as onnx_package
 import onnxruntime
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
@@ -27,6 +27,7 @@ from kernelet.export.onnx import onnx_model
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
+from random_examples import examples
 from references import for_features
 
 RNG = np.random.default_rng(0)
@@ -85,7 +86,7 @@ def test_every_kernel_is_there():
     assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.sampled_from(KERNELS),
     st.integers(0, 6),

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 from kernelet.solvers import ArrayRows, Solution, Status
 from kernelet.solvers.hinge_lasso import hinge_lasso, hinge_lasso_many
+from random_examples import examples
 
 
 def problem(n=120, m=6, noise=1.0, seed=0):
@@ -349,7 +350,7 @@ def test_many_is_one_by_one(norm):
 UGLY = ["plain", "duplicates", "zeros", "constants", "scales", "one row", "one class", "integers"]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     n=st.integers(2, 30),
     m=st.integers(1, 8),

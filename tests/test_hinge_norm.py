@@ -3,12 +3,13 @@
 import clarabel
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
 from kernelet.solvers import Solution, hinge_norm, hinge_ridge
+from random_examples import examples
 
 
 def problem(n=80, m=5, noise=1.0, seed=0):
@@ -132,7 +133,7 @@ def test_costs_of_all_sizes(C, noise):
     assert_allclose(scaled.primal_value, 1e3 * solution.primal_value, rtol=2e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     n=st.integers(2, 30),
     m=st.integers(1, 6),

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
@@ -27,6 +27,7 @@ from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.regularizers import Ridge
 from kernelet.solvers.working_set import Subproblem
 from kernelet.subspace import WhitenedMap
+from random_examples import examples
 from references import bias_interval, hinge_losses, kernel_pullback, svm_by_clarabel
 
 # the function of the same name hides the module
@@ -144,7 +145,7 @@ def test_every_cost_from_1e_minus_6_to_1e9(label):
             assert primal - dual <= tol * primal + 2.0 * noise
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 60),
@@ -236,7 +237,7 @@ def brute_force_bias(scores, y, u, linear):
     return 0.5 * (minimisers[0] + minimisers[-1])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12), steps=st.sampled_from([1, 4, 100]))
 def test_bias_against_all_kinks(seed, n, steps):
     rng = np.random.default_rng(seed)

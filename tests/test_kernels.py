@@ -9,7 +9,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -41,6 +41,7 @@ from kernelet.kernels import (
     require_input_gradient,
     resolve_kernel,
 )
+from random_examples import examples
 
 
 def _cosine_of_differences(X, Z):
@@ -357,7 +358,7 @@ GAMMAS = st.floats(-10.0, 10.0).map(lambda exponent: 10.0**exponent)
 RADIAL = st.sampled_from([Gaussian, Exponential, Matern32, Matern52, RationalQuadratic, Laplacian])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(X=POINTS, Z=POINTS, gamma=GAMMAS, make=RADIAL, single=st.booleans(), shift=st.booleans())
 def test_any_radial_kernel_on_ugly_data(X, Z, gamma, make, single, shift):
     kernel = make(gamma)
@@ -376,7 +377,7 @@ def test_any_radial_kernel_on_ugly_data(X, Z, gamma, make, single, shift):
     assert np.isfinite(pullback(np.ones_like(K))).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     X=POINTS,
     Z=POINTS,

@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
@@ -22,6 +22,7 @@ from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import javascript
 from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from random_examples import examples
 from references import for_features
 from run_node import need_node, numbers, run_modules
 
@@ -64,9 +65,7 @@ def test_every_kernel(tmp_path):
         assert answer["classes"] is None
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(
