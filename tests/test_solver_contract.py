@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelet import solvers
 from kernelet.solvers import ArrayRows, Rows, Solution, Status
+from random_examples import examples
 from references import hinge_losses
 
 
@@ -27,7 +28,7 @@ class Task:
 
     Both conjugates are those of the exact problem, so `capacity(w) + conjugate(q) - q'w` and
     `C loss(h) + loss_conjugate(a, C) - a (1 - margin)` are nonnegative, and their sum is the gap.
-    `conjugate` is infinite outside of its domain, which rounding errors of q do not leave.
+    `conjugate` is infinite outside of its domain, which q leaves by rounding errors at most.
     """
 
     capacity: Callable[[np.ndarray], float]
@@ -143,7 +144,9 @@ def check(solution: Solution, name, Phi, y, C, tol) -> None:
     C = np.broadcast_to(np.asarray(C, dtype=float), y.shape)
     h = hinge_losses(Phi, y, w, b)
     q = Phi.T @ (y * a)
-    conjugate = task.conjugate(q, 1e-14 * y.size * (np.abs(Phi).T @ a))
+    # those of q, and those that multipliers of all rows leave in a column that few of them need
+    of_all = np.sqrt(np.mean(Phi**2, axis=0)) * a.sum()
+    conjugate = task.conjugate(q, 1e-14 * (y.size * (np.abs(Phi).T @ a) + of_all))
     primal = task.capacity(w) + float(C @ task.loss(h))
     dual = float(a.sum() - task.loss_conjugate(a, C).sum()) - conjugate
     # an error of the last digit in y'a is worth the bias, in q the weights, for each unit of a
@@ -336,8 +339,35 @@ def ugly_problems(draw):
     return Phi, y, C
 
 
-@settings(max_examples=60, deadline=None)
+# A column that rows with small multipliers need, beside others with multipliers of 100.
+FEW_NEED_IT = (
+    np.array([[200.0], [0.0], [0.0], [0.0], [100.0]]),
+    np.array([1.0, -1.0, -1.0, 1.0, 1.0]),
+    np.full(5, 100.0),
+)
+# fmt: off
+# Over the rows that some round chooses, one column is a second bias.
+SECOND_BIAS = (
+    100.0 * np.array([
+        [1, 0, 1, 0, 0], [2, 2, 0, 0, 2], [2, 0, 0, 2, 2], [2, 2, 0, 1, 2], [2, 1, 2, 0, 1],
+        [2, 1, 0, 2, 1], [0, 0, 2, 2, 0], [0, 1, 2, 0, 2], [2, 0, 2, 1, 0], [1, 2, 0, 1, 2],
+        [1, 1, 2, 1, 2], [0, 0, 1, 0, 2], [2, 0, 0, 1, 1], [2, 2, 0, 2, 2], [2, 0, 0, 0, 2],
+    ]),
+    np.repeat([1.0, -1.0, 1.0], [1, 5, 9]),
+    np.array([
+        107649.2074238629, 10837.23811518949, 47839.75456904797, 14145.280034302175,
+        11727.477937525358, 804159.2517515004, 5875608.342973525, 51824.13871759253,
+        1008638.8261817558, 79880.56121276908, 1365196.605716651, 14253.68048455407,
+        1321768.7467333917, 3047146.871540994, 10569.724599333565,
+    ]),
+)
+# fmt: on
+
+
+@examples(60)
 @given(problem=ugly_problems())
+@example(problem=FEW_NEED_IT)
+@example(problem=SECOND_BIAS)
 def test_ugly_problems(name, problem):
     Phi, y, C = problem
     check(solve(name, Phi, y, C, tol=1e-6), name, Phi, y, C, 1e-6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import clarabel
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -19,6 +19,7 @@ from kernelet.solvers.squared_hinge import squared_hinge_ridge, squared_hinge_ri
 from kernelet.solvers.squared_hinge_certificate import Point, prove
 from kernelet.solvers.squared_hinge_newton import _exact_step, minimize
 from kernelet.solvers.squared_hinge_system import ActiveSystem
+from random_examples import examples
 
 
 def primal_value(Phi, y, C, w, b):
@@ -156,7 +157,7 @@ COSTS = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.sampled_from([1, 2, 3, 8, 40, 150]),
@@ -523,6 +524,7 @@ def test_careful_steps_survive_what_cholesky_does_not():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+@example(794, 1)
 def test_line_search_is_exact(seed, n):
     rng = np.random.default_rng(seed)
     residuals, speed = rng.normal(size=n), rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2, n)
@@ -540,10 +542,11 @@ def test_line_search_is_exact(seed, n):
     slope = (
         linear + square * t - 2.0 * np.sum(costs * speed * np.maximum(0.0, residuals - t * speed))
     )
+    # of the terms that the slope is a sum of: t and residuals are known to their last digits
     size = (
         abs(linear)
         + square * t
-        + 2.0 * np.sum(costs * np.abs(speed) * np.abs(residuals - t * speed))
+        + 2.0 * np.sum(costs * np.abs(speed) * (np.abs(residuals) + t * np.abs(speed)))
     )
     assert t > 0.0
     assert abs(slope) <= 1e-12 * size

@@ -42,8 +42,8 @@ def hinge_lasso(
     Fung, Mangasarian and Smola (2002), (2.7)-(2.10) and (3.2)-(3.3) of Yajima, Ohi and Mori (2003).
     The solution is a vertex of the set of optima, where zeros of w are exactly zero. The
     multipliers obey :math:`0 \le a_i \le C_i`, :math:`y'a = 0` and
-    :math:`|\Phi_j'Ya| \le c_j` (the sum of these at most c for the infinity norm), and the dual
-    value is :math:`\sum_i a_i`.
+    :math:`|\Phi_j'Ya| \le c_j` (the sum of these at most c for the infinity norm), the last two but
+    for rounding errors in proportion to :math:`\sum_i a_i`, which is the dual value.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ class LinearState:
         )
         w, b, value = solution.weights, solution.intercept, solution.primal_value
         total = float(self.answer.multipliers.sum())
-        self.answer = replace(self.answer, weights=w, intercept=b)
+        found, self.answer = self.answer, replace(self.answer, weights=w, intercept=b)
         is_better = self.best is None or solution.gap < self.best.gap
         if is_better:
             self.best, self.best_margins = solution, margins
@@ -194,6 +194,10 @@ class LinearState:
         self.expected = total
         known = np.maximum(0.0, np.abs(pull) - self.noise * total)
         missed = self.rows.missed(margins)
+        if solution.gap > max(self.tol, self.tolerance) and not missed.any():
+            # the best bias for all rows may suit those that were left out, at the expense of the
+            # chosen: they were missed at the bias that was found without them
+            missed = self.rows.missed(self.y * (scores + found.intercept))
         joining = self.capacity.violated(known) & ~self.columns
         if self.at_vertex:
             self._after_vertex(solution, missed, joining)

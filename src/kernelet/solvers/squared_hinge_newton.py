@@ -190,7 +190,7 @@ def _exact_step(
 ) -> float:
     r"""The minimiser of a convex function of quadratic pieces.
 
-    .. math:: t \mapsto l t + 	frac12 s t^2 + \sum_i C_i \max(0, r_i - t v_i)^2
+    .. math:: t \mapsto l t + \tfrac12 s t^2 + \sum_i C_i \max(0, r_i - t v_i)^2
 
     Newton's method for its derivative from t = 1, within a bracket: it ends on the piece that holds
     the minimum, and often begins there.
