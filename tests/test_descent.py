@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Polynomial
+from kernelet.learners import descent
 from kernelet.learners.descent import minimize_over_vectors
 from kernelet.learners.exchange import revived
 from kernelet.learners.marginal import MarginalObjective
@@ -271,3 +273,17 @@ def test_vectors_of_a_homogeneous_kernel_do_not_run_away():
     end = search(objective, np.array([[1.0, 0.2], [-0.5, 1.0], [1e3, -2e3]]))
     assert np.isfinite(end.best.vectors).all()
     assert end.best.value <= objective(np.array([[1.0, 0.2], [-0.5, 1.0], [1e3, -2e3]])).value
+
+
+def test_divisions_within_scipy_leave_no_warning(monkeypatch, start):
+    """It divides by what a step changed in the gradient, for a Hessian that nobody asks for."""
+
+    def dividing(*arguments, **options):
+        end = optimize.minimize(*arguments, **options)
+        end.hess_inv = 1.0 / np.zeros(1)
+        return end
+
+    monkeypatch.setattr(descent, "minimize", dividing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search(svm(), start)

@@ -176,21 +176,23 @@ class _Search:
         before = self._last_value = self.best.value
         scale = self._scale()
         self._start = self.best.vectors.ravel() / scale
-        result = minimize(
-            self._value,
-            self._start,
-            args=(scale,),
-            jac=True,
-            method="L-BFGS-B",
-            callback=self._accepted,
-            options={
-                "maxiter": self.max_iter - self.n_iter,
-                "maxfun": 3 * self.max_iter,
-                "maxcor": _MEMORY,
-                "ftol": 0.0,
-                "gtol": self.tol * 1e-2,
-            },
-        )
+        # SciPy divides by what a step changed in the gradient, for a Hessian that nobody asks for
+        with np.errstate(divide="ignore"):
+            result = minimize(
+                self._value,
+                self._start,
+                args=(scale,),
+                jac=True,
+                method="L-BFGS-B",
+                callback=self._accepted,
+                options={
+                    "maxiter": self.max_iter - self.n_iter,
+                    "maxfun": 3 * self.max_iter,
+                    "maxcor": _MEMORY,
+                    "ftol": 0.0,
+                    "gtol": self.tol * 1e-2,
+                },
+            )
         natural = self.best.natural_rank
         if natural != self.rank and self.quiet < _STALL_STEPS:
             self.rank = natural

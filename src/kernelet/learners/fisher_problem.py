@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, solve_triangular, svd
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start, no_feature
+from kernelet.solvers.ridge_system import ridge_triangle
 
 
 def solve_within(within: FloatArray, contrast: FloatArray) -> FloatArray:
@@ -68,10 +69,8 @@ class ContrastProblem:
         P /= size
         means = P @ Phi
         centred = Phi - means[(y < 0).astype(np.intp)]
-        within = centred.T @ (self.share[:, None] * centred)
-        within[np.diag_indices_from(within)] += self.mu
         contrast = means[0] - means[1]
-        w = solve_within(within, contrast)
+        w = cho_solve((ridge_triangle(centred, self.share, self.mu), False), contrast)
         eigenvalue = float(contrast @ w)
         w = w / np.sqrt(max(eigenvalue, np.finfo(float).tiny))
         distance = float(contrast @ w)
@@ -113,14 +112,13 @@ class DiscriminantProblem:
         size = member.sum(axis=1)
         means = (member @ Phi) / size[:, None]
         centred = Phi - means[self.codes]
-        within = centred.T @ (self.share[:, None] * centred)
-        within[np.diag_indices_from(within)] += self.mu
         grand = size @ means
-        between = (means - grand).T @ (size[:, None] * (means - grand))
-        r = Phi.shape[1]
-        k = min(self.n_components, r)
-        values, W = eigh(between, within, subset_by_index=(r - k, r - 1))
-        values, W = values[::-1], W[:, ::-1]
+        k = min(self.n_components, Phi.shape[1])
+        # with S_w + mu I = R'R and S_b = M'M, R w are right singular vectors of M R^-1
+        R = ridge_triangle(centred, self.share, self.mu)
+        M = np.sqrt(size)[:, None] * (means - grand)
+        _, lengths, V = svd(solve_triangular(R, M.T, trans="T").T, full_matrices=False)
+        values, W = lengths[:k] ** 2, solve_triangular(R, V[:k].T)
         # a direction's sign is free: its largest weight is positive, so refits agree
         W = W * np.sign(W[np.abs(W).argmax(axis=0), np.arange(k)])
         scores_within = centred @ W

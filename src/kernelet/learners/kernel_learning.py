@@ -146,15 +146,16 @@ class _Search:
             return at.value / unit, gradient / unit
 
         span = float(np.log(_FARTHEST))
-        minimize(
-            value,
-            np.append(self.at.vectors.ravel() / scale, np.zeros(widths.size)),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(None, None)] * split + [(-span, span)] * widths.size,
-            callback=self._accepted,
-            options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
-        )
+        with np.errstate(divide="ignore"):  # as in `descent`
+            minimize(
+                value,
+                np.append(self.at.vectors.ravel() / scale, np.zeros(widths.size)),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(None, None)] * split + [(-span, span)] * widths.size,
+                callback=self._accepted,
+                options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
+            )
 
     def run_per_feature(self, max_iter: int) -> None:
         """Go on with one width per feature, from the best that all have in common."""

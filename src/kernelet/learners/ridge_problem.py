@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.machine import KernelMachine
+from kernelet.solvers.ridge_system import ridge_triangle
 from kernelet.subspace import WhitenedMap
 
 
@@ -83,9 +84,7 @@ class RidgeProblem:
     def _solved(self, centred: FloatArray, right: FloatArray) -> FloatArray:
         if not centred.shape[1]:  # the kernel is zero; SciPy before 1.14 solves no empty system
             return np.zeros_like(right)
-        H = centred.T @ (self.C[:, None] * centred)
-        H[np.diag_indices_from(H)] += 1.0
-        solved: FloatArray = cho_solve(cho_factor(H, lower=True, check_finite=False), right)
+        solved: FloatArray = cho_solve((ridge_triangle(centred, self.C), False), right)
         return solved
 
 

@@ -1,0 +1,39 @@
+"""Linear systems of a ridge problem, whatever the size of the features."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, qr
+
+from kernelet.solvers.newton import PIVOT_FLOOR
+from kernelet.solvers.solution import FloatArray
+
+
+def ridge_triangle(Phi: FloatArray, weights: FloatArray, ridge: float = 1.0) -> FloatArray:
+    """The upper triangle R with R'R = Phi' diag(weights) Phi + ridge I.
+
+    Beside the squares of large features the ridge has few digits left or none, and the sum need not
+    be positive definite in double precision. The rows themselves have those digits: where pivots
+    are that small, the triangle comes from a QR decomposition of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.linalg import cho_solve
+    >>> Phi = np.array([[1e9, 1e9], [1e9, 1e9 + 1.0]])
+    >>> R = ridge_triangle(Phi, np.ones(2))
+    >>> print(cho_solve((R, False), Phi.T @ [0.0, 1.0]).round(3))
+    [-0.2  0.2]
+    """
+    H = Phi.T @ (weights[:, None] * Phi)
+    H[np.diag_indices_from(H)] += ridge
+    try:
+        triangle: FloatArray = cholesky(H, check_finite=False)
+        is_delicate = bool((np.diagonal(triangle) ** 2 < PIVOT_FLOOR * np.diagonal(H)).any())
+    except LinAlgError:
+        is_delicate = True
+    if is_delicate:
+        m = Phi.shape[1]
+        system = np.vstack([np.sqrt(weights)[:, None] * Phi, np.sqrt(ridge) * np.eye(m)])
+        triangle = qr(system, mode="r", check_finite=False)[0][:m]
+    return triangle
