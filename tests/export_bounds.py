@@ -46,20 +46,22 @@ def size(kernel, x, z):
     return kernel_matrix(kernel, [x], [z])[0, 0]
 
 
-def width(kernel):
-    """The sum of all gammas, times the largest squared scale where features are scaled."""
-    parts = getattr(kernel, "parts", ())
+def reach(kernel, X, Z, scale=1.0):
+    """gamma (|x|^2 + max |z|^2), with 1-norms for the Laplacian, added up over all parts."""
     if kernel.name == "scaled_features":
-        return max(kernel.scales) ** 2 * width(kernel.kernel)
-    return sum(map(width, parts)) if parts else getattr(kernel, "gamma", 0.0)
+        return reach(kernel.kernel, X, Z, scale * max(kernel.scales))
+    if parts := getattr(kernel, "parts", ()):
+        return sum(reach(part, X, Z, scale) for part in parts)
+    power = 1 if kernel.name == "laplacian" else 2
+    x, z = (np.sum(np.abs(scale * A) ** power, axis=1) for A in (X, Z))
+    return getattr(kernel, "gamma", 0.0) * (x + z.max(initial=0.0))
 
 
 def bound(machine, X, unit=1e-12):
-    """unit (1 + gamma (|x|^2 + max |z|^2)) (sum_j |beta_j| k_j + |b|) for every row and output."""
+    """unit (1 + reach) (sum_j |beta_j| k_j + |b|) for every row and output."""
     Z = np.asarray(machine.vectors, dtype=float)
     sizes = np.array([[size(machine.kernel, x, z) for z in Z] for x in X]).reshape(len(X), len(Z))
-    reach = np.square(X).sum(axis=1) + np.square(Z).sum(axis=1).max(initial=0.0)
-    spread = 1.0 + width(machine.kernel) * reach
+    spread = 1.0 + reach(machine.kernel, np.asarray(X, dtype=float), Z)
     terms = sizes @ np.abs(machine.coefficients) + np.abs(machine.intercepts)
     return unit * spread[:, None] * terms
 

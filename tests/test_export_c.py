@@ -306,6 +306,22 @@ def test_what_rounding_does_is_said(shared):
     assert f"{units} * 2^-53" in c_source(shared, "digits", "float64").header
 
 
+def test_a_laplacian_has_distances_and_no_squares_of_them(tmp_path):
+    """Vectors are rounded: at their own place as well, in a small unit far from the origin."""
+    rng = np.random.default_rng(0)
+    Z = 1e-6 * (rng.normal(size=(5, 3)) - 300.0)
+    machine = KernelMachine(Laplacian(5e6), Z, np.full(5, 0.01), 0.1)
+    (library,) = compiled([(machine, "float32")], tmp_path)
+    rows = Z.astype(np.float32).astype(float)
+    found = library.decision_function(rows).reshape(5, 1)
+    assert (
+        np.abs(found - export_bounds.expected(machine, rows)) <= bound(machine, rows, "f4")
+    ).all()
+    assert "|x|_1 + max_j |z_j|_1" in c_source(machine, "m").header
+    gaussian = KernelMachine(Gaussian(1.0), Z, np.ones(5))
+    assert "|x|_1" not in c_source(gaussian, "m").header
+
+
 def test_code_can_be_read(shared):
     """Tables are constant, loops are loops, nothing is on the heap."""
     for dtype in DTYPES:

@@ -23,7 +23,7 @@ from kernelet.export.c_probabilities import (
 from kernelet.export.c_reading import reading_functions
 from kernelet.export.c_source import Real, Table, block_comment, included
 from kernelet.export.model import ExportedModel
-from kernelet.export.rounding import rounding_units
+from kernelet.export.rounding import has_taxicab_distances, rounding_units
 
 # Of what functions keep on the stack beside arrays, math.h's among them: measured on a Cortex-M4,
 # where `make test-cortex` measures again.
@@ -111,6 +111,10 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
     units = rounding_units(machine, is_scaled=exported.columns is not None)
     squared = "" if machine.kernel.n_features is None else " (each times its largest squared scale)"
     encoded = "" if exported.columns is None else "; x scaled, |shift / scale| added to each |x_i|"
+    taxicab = (
+        "  Of a Laplacian kernel it counts with |x|_1 + max_j |z_j|_1 (and a scale, not squared)."
+    )
+    is_taxicab = has_taxicab_distances(machine.kernel.specification())
     return [
         f"A kernel machine. Vectors: {machine.n_vectors}, features: {machine.n_features}, outputs: "
         f"{machine.n_outputs}.",
@@ -121,6 +125,7 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
         f"Rounding moves a score by no more than {units} * 2^-{digits}",
         "  * (1 + gamma (|x|^2 + max_j |z_j|^2)) * (sum_j |beta_j| k_j + |b|), gamma being the sum",
         f"  of the kernel's{squared}, k_j made of absolute values{encoded}.",
+        *([taxicab] if is_taxicab else []),
         "There is no state: any number of threads and interrupts may call the functions at once.",
         "NaN is found by comparing, so do not compile with -ffast-math.",
     ]

@@ -47,7 +47,8 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
         (\textstyle\sum_j |\beta_j| |k(x, z_j)| + |b|)
 
     for m vectors of d features, where u is 2^-24 in float32 and 2^-53 in float64. For kernels of
-    an inner product, \|k\| is the sum of its terms' sizes before they cancel. Distances are a
+    an inner product, \|k\| is the sum of its terms' sizes before they cancel; for a Laplacian
+    kernel, 1-norms take the place of squares. Squared distances are a
     matrix product; those from vectors so far from most others that too few digits would be left
     are sums of squared differences, an intermediate result of d numbers for each row and such
     vector.

@@ -69,7 +69,9 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     more than (2 d + 8) u (\|x\|^2 + \|z\|^2), and a sum of m products is exact to m + 6 units.
     A power or a product of kernels feels the first once for each factor. gamma is the sum of those
     of all parts, times the largest squared scale where features are scaled, which costs 4 units
-    more; k_j is made of absolute values where it is made of products x'z.
+    more; k_j is made of absolute values where it is made of products x'z. The exponent of a
+    Laplacian kernel is a distance, not its square: its gamma counts with the 1-norms of x and z_j,
+    and with the largest scale itself.
 
     Parameters
     ----------
@@ -94,12 +96,28 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     return machine.n_vectors + 6 + per_factor * factors
 
 
+def has_taxicab_distances(part: Mapping[str, Any]) -> bool:
+    """Whether a Laplacian kernel is in the specification of a kernel.
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian, Laplacian
+    >>> has_taxicab_distances((2.0 * Laplacian(1.0) + Gaussian(1.0)).specification())
+    True
+    """
+    return part["name"] == "laplacian" or any(map(has_taxicab_distances, _inner(part)))
+
+
+def _inner(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The kernels that a kernel is made of."""
+    inner = [*part.get("terms", ()), *part.get("factors", ())]
+    return inner + ([part["kernel"]] if "kernel" in part else [])
+
+
 def _nesting(part: Mapping[str, Any]) -> int:
     """How often features are scaled, one scaling upon the other."""
-    inner = [*part.get("terms", ()), *part.get("factors", ())]
-    inner += [part["kernel"]] if "kernel" in part else []
     own = 1 if part["name"] == "scaled_features" else 0
-    return own + max(map(_nesting, inner), default=0)
+    return own + max(map(_nesting, _inner(part)), default=0)
 
 
 def _factors(part: Mapping[str, Any]) -> int:
