@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.svm import SVR, OneClassSVM
 
 from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
+from random_examples import examples
 from references import quadratic_program
 
 RNG = np.random.default_rng(0)
@@ -91,6 +94,43 @@ def test_intervals_are_solved_and_proven(label, size):
     assert abs(g.sum()) <= 1e-12 * (C_lower + C_upper).sum()
     expected = interval_value(Phi, lower, upper, C_lower, C_upper)
     assert_allclose(primal, expected, rtol=1e-6, atol=1e-7)
+
+
+@st.composite
+def ugly_intervals(draw):
+    n, m = draw(st.integers(1, 24)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    # small integers give duplicates, ties and dependent columns
+    Phi = rng.normal(size=(n, m)) if draw(st.booleans()) else rng.integers(-1, 2, (n, m)) * 1.0
+    Phi = 10.0 ** draw(st.integers(-2, 2)) * Phi + draw(st.sampled_from([0.0, 0.0, 100.0]))
+    targets = rng.normal(size=n) + draw(st.sampled_from([0.0, 0.0, 100.0]))
+    width = draw(st.sampled_from([0.0, 0.1, 10.0]))
+    C = 10.0 ** (draw(st.integers(-5, 5)) + draw(st.sampled_from([0, 3])) * rng.random(n))
+    return Phi, targets - width, targets + width, C, draw(st.sampled_from([1.0, 0.1])) * C
+
+
+@examples(60)
+@given(problem=ugly_intervals())
+def test_ugly_intervals_are_solved_and_proven(problem):
+    Phi, lower, upper, C_lower, C_upper = problem
+    s = interval_ridge(Phi, lower, upper, C_lower, C_upper, tol=1e-6)
+    f, g = Phi @ s.weights + s.intercept, s.multipliers
+    loss = C_lower @ np.maximum(0.0, lower - f) + C_upper @ np.maximum(0.0, f - upper)
+    primal = 0.5 * s.weights @ s.weights + loss
+    q = Phi.T @ g
+    dual = lower @ np.maximum(g, 0.0) - upper @ np.maximum(-g, 0.0) - 0.5 * q @ q
+    # of the terms of both values, and of sum g = 0 by the size of the targets
+    size = np.abs(Phi) @ np.abs(s.weights) + np.abs(s.intercept) + np.abs(lower) + np.abs(upper)
+    noise = 1e-13 * float((C_lower + C_upper) @ size)
+    goal = 1e-6 * max(s.unit, abs(primal))
+    # pulls of both sides cancel where intervals have no width: of a small value no digits are left
+    assert s.is_optimal or noise > goal
+    assert_allclose(s.primal_value, primal, rtol=1e-9, atol=noise)
+    assert dual <= primal + noise
+    assert primal - dual <= max(goal, s.gap * max(s.unit, abs(primal))) + noise
+    assert (-C_upper * (1.0 + 1e-12) <= g).all()
+    assert (g <= C_lower * (1.0 + 1e-12)).all()
+    assert abs(g.sum()) <= 1e-12 * (C_lower + C_upper).sum()
 
 
 @pytest.mark.parametrize("nu", [0.02, 0.3, 0.9, 1.0])
