@@ -18,6 +18,7 @@ from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
+import export_bounds
 import references
 from kernelet import KernelMachine, kernels
 from kernelet.kernels import (
@@ -393,6 +394,37 @@ def test_any_polynomial_kernel(X, Z, gamma, coef0, degree):
         gamma * np.linalg.norm(X, axis=1).max() * np.linalg.norm(Z, axis=1).max() + coef0
     ) ** degree
     assert_allclose(kernel(X, Z), expected, rtol=1e-12, atol=1e-13 * largest)
+
+
+# made of widths that points up to 50 apart do not all see as 0 or 1
+SIMPLE = st.builds(
+    lambda make, exponent: make(10.0**exponent),
+    st.sampled_from([Gaussian, Matern32, Laplacian, lambda gamma: Polynomial(gamma, 1.0, 2)]),
+    st.floats(-4.0, 0.0),
+)
+COMPOSITES = st.recursive(
+    SIMPLE,
+    lambda parts: st.one_of(
+        st.builds(lambda left, right: left + right, parts, parts),
+        st.builds(lambda left, right: left * right, parts, parts),
+        st.builds(lambda factor, part: factor * part, st.floats(0.1, 10.0), parts),
+        st.builds(ScaledFeatures, parts, st.lists(st.floats(0.1, 2.0), min_size=2, max_size=2)),
+    ),
+    max_leaves=4,
+)
+
+
+@examples(60)
+@given(X=POINTS, Z=POINTS, kernel=COMPOSITES)
+def test_any_composite_kernel(X, Z, kernel):
+    # terms may cancel in the inner products of the parts: an error is one of the largest value
+    corners = np.abs(np.vstack([X, Z])).max(axis=0)
+    largest = max(1.0, export_bounds.size(kernel, corners, corners))
+    expected = references.kernel_matrix(kernel, X, Z)
+    assert_allclose(kernel(X, Z), expected, rtol=1e-9, atol=1e-9 * largest)
+    diagonal = np.diagonal(references.kernel_matrix(kernel, X, X))
+    assert_allclose(kernel.diagonal(X), diagonal, rtol=1e-12, atol=1e-12 * largest)
+    assert kernels.kernel_from_specification(kernel.specification()) == kernel
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.7])
