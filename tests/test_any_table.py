@@ -71,7 +71,7 @@ def fitted(model, X, y, *weights):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-@examples(25)
+@examples(15)
 @given(table=tables())
 def test_any_table(name, table):
     X, counts, parameters, seed = table
@@ -111,8 +111,3 @@ FARTHER = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, -1.0], [-1.0, 0.0, 1.0]])
 def test_cubes_of_rows_far_from_the_origin(name, X, targets, n_vectors):
     model = made(name, {"kernel": "poly", "n_vectors": n_vectors})
     assert fitted(model, X, targets) is not None
-
-
-def test_a_kernel_that_is_zero_leaves_no_direction():
-    with pytest.raises(ValueError, match="kernel is zero at all rows"):
-        learners.KernelFisherDiscriminant(kernel="linear").fit(np.zeros((4, 1)), [0, 1, 0, 1])
