@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, qr
+from scipy.linalg import LinAlgError, cholesky, qr, svd
 
 from kernelet.solvers.newton import PIVOT_FLOOR
 from kernelet.solvers.solution import FloatArray
@@ -14,7 +14,7 @@ def ridge_triangle(Phi: FloatArray, weights: FloatArray, ridge: float = 1.0) -> 
 
     Beside the squares of large features the ridge has few digits left or none, and the sum need not
     be positive definite in double precision. The rows themselves have those digits: where pivots
-    are that small, the triangle comes from a QR decomposition of the rows.
+    are that small, the triangle comes from a singular value decomposition of the rows.
 
     Examples
     --------
@@ -35,5 +35,9 @@ def ridge_triangle(Phi: FloatArray, weights: FloatArray, ridge: float = 1.0) -> 
     if is_delicate:
         m = Phi.shape[1]
         system = np.vstack([np.sqrt(weights)[:, None] * Phi, np.sqrt(ridge) * np.eye(m)])
-        triangle = qr(system, mode="r", check_finite=False)[0][:m]
+        _, lengths, V = svd(system, full_matrices=False, check_finite=False)
+        # directions of rounding errors, where even the rows have no digits left, get no weight
+        noise = np.finfo(np.float64).eps * len(system) * lengths[0]
+        lengths = np.where(lengths > noise, lengths, lengths[0])
+        triangle = qr(lengths[:, None] * V, mode="r", check_finite=False)[0]
     return triangle
