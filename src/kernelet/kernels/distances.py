@@ -113,7 +113,7 @@ class SquaredDistances:
             np.matmul(buffer, self._augmented, out=out)
         # Rounding may leave a distance below zero.
         self._clip(out, self._zero, out=out)
-        if self._factor > 0.0 and norm > self._far:
+        if self._factor > 0.0 and not norm <= self._far:  # also where a row is NaN
             # Profiles of the negative factor are exp, others may be a product of zero and infinity.
             np.minimum(out, np.finfo(self.dtype).max, out=out)
         if self._exact_below > 0.0:

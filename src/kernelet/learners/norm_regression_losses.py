@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from kernelet.learners.norm_libsvm import QuietSVR
 from kernelet.learners.norm_penalty import FloatArray
 from kernelet.learners.norm_space import Features
 from kernelet.learners.reweighting import LinearFit
 from kernelet.solvers.interval_ridge import interval_ridge
+from kernelet.solvers.ridge_system import ridge_triangle
 
 # From so many features on, LIBSVM on their Gram matrix beats Newton systems over the features:
 # measured with 400 and 1500 rows and costs up to 1, evenly with 150 and 10 times with as many
@@ -20,7 +21,7 @@ _MANY = 150
 _PATIENCE = 0.2
 # LIBSVM's tolerance on the KKT conditions, in units of the targets' size.
 _KKT_TOL = 1e-5
-# Share of the value that the dual may be away before LIBSVM, or a Cholesky factor, is not believed.
+# Share of the value that the dual may be away before LIBSVM is not believed.
 _ROUGH = 1e-4
 
 
@@ -53,31 +54,8 @@ class SquaredLoss:
         Phi = rows.take_all()
         middle = self.share @ Phi
         Phi = Phi - middle
-        try:
-            fit = self._proven(Phi, middle, self._by_squares(Phi))
-        except LinAlgError:
-            fit = None
-        if fit is None or not fit.gap <= _ROUGH:
-            # the squares have no digits left for the ridge; the rows themselves have
-            fit = self._proven(Phi, middle, self._by_rows(Phi))
-        return fit
-
-    def _by_squares(self, Phi: FloatArray) -> FloatArray:
-        weighted = self.costs[:, None] * Phi
-        H = Phi.T @ weighted
-        H[np.diag_indices_from(H)] += 1.0
-        factor = cho_factor(H, lower=True, check_finite=False)
-        w: FloatArray = cho_solve(factor, (self.targets - self.centre) @ weighted)
-        return w
-
-    def _by_rows(self, Phi: FloatArray) -> FloatArray:
-        root, m = np.sqrt(self.costs), Phi.shape[1]
-        system = np.vstack([root[:, None] * Phi, np.eye(m)])
-        rest = np.append(root * (self.targets - self.centre), np.zeros(m))
-        w: FloatArray = np.asarray(np.linalg.lstsq(system, rest, None)[0], dtype=np.float64)
-        return w
-
-    def _proven(self, Phi: FloatArray, middle: FloatArray, w: FloatArray) -> LinearFit:
+        triangle = ridge_triangle(Phi, self.costs)
+        w = cho_solve((triangle, False), ((self.targets - self.centre) * self.costs) @ Phi)
         rest = self.targets - self.centre - Phi @ w
         loss = 0.5 * float(self.costs @ np.square(rest))
         # the dual point C rest proves the value, 1/2 |w - Phi'C rest|^2 below it

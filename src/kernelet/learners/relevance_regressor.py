@@ -145,7 +145,13 @@ class RelevanceVectorRegressor(KernelRegressor):
         # the machine has its vectors in the order of the rows
         order = np.concatenate([[0], 1 + np.argsort(state.index[1:])])
         units = np.append(1.0, basis.scale[state.index[1:] - 1])
-        covariance = data.size**2 * state.posterior.covariance() / np.outer(units, units)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            covariance = data.size**2 * state.posterior.covariance() / np.outer(units, units)
+        if not np.isfinite(covariance).all():
+            raise ValueError(
+                f"{basis.kernel!r} has values of next to nothing on the rows, so that variances "
+                "of coefficients overflow; scale the data, or change gamma, coef0 or degree."
+            )
         self.covariance_ = covariance[np.ix_(order, order)]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -15,8 +15,6 @@ FloatArray = NDArray[np.float64]
 # Kernel values are squared and summed over all pairs of rows: with a hundred thousand rows and
 # vectors each these sums stay in range.
 _LARGEST_VALUE = 1e149
-# Below, squares of kernel values are zero.
-_SMALLEST_VALUE = 1e-149
 # The root of the smallest number in double precision, and six digits more.
 _SMALLEST_NUMBER = 1e-148
 
@@ -60,11 +58,6 @@ def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
     if not kernel.has_constant_diagonal and not isinstance(kernel, CallableKernel):
         highest = float(np.abs(kernel.diagonal(X)).max())
         rescales = getattr(estimator, "_rescales_kernel_values", False)
-        if highest < (np.finfo(np.float64).tiny if rescales else _SMALLEST_VALUE):
-            raise ValueError(
-                f"{kernel!r} has values of next to nothing on the rows ({highest:.0e}); scale the "
-                "data, or change gamma, coef0 or degree."
-            )
         if not highest <= (np.finfo(np.float64).max if rescales else _LARGEST_VALUE):
             raise ValueError(
                 f"{kernel!r} has values that are not finite on the rows, or so large that they "
