@@ -44,6 +44,8 @@ from benchmarks.runner_tables import Row, Table, read_table, table_names
 from benchmarks.show_summaries import summarise
 from kernelet.datasets import make_banana, make_waveform
 
+# Of the benchmarks, not of the library.
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -762,7 +764,6 @@ def nearest_neighbour_error(split: Split) -> float:
     return 100.0 * wrong / len(split.y_test)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "n_jobs_again"), [(1, 2), (2, 1)])
 def test_a_killed_run_goes_on_where_it_stopped(
     tiny: Path, n_jobs: int, n_jobs_again: int, monkeypatch: pytest.MonkeyPatch

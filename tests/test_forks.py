@@ -18,6 +18,9 @@ from kernelet.learners import SparseSVC
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info
 
+# Processes are started.
+pytestmark = pytest.mark.slow
+
 X = np.random.default_rng(0).normal(size=(2000, 4))
 y = (X[:, 0] * X[:, 1] > 0).astype(int)
 large = np.tile(X, (40, 1))
@@ -109,6 +112,5 @@ def test_fork_while_a_thread_holds_a_lock(patch):
     run(HELD.format(patch=patch))
 
 
-@pytest.mark.slow
 def test_forks_at_any_time():
     run(ANY_TIME)
