@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+# Processes are started.
+pytestmark = pytest.mark.slow
+
 # What is imported or compiled at first use is there before anything is forked: that Python cannot
 # import in a child what another thread was importing in its parent is not ours to mend.
 START = """
@@ -17,9 +20,6 @@ from kernelet.kernels import blocks
 from kernelet.learners import SparseSVC
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info
-
-# Processes are started.
-pytestmark = pytest.mark.slow
 
 X = np.random.default_rng(0).normal(size=(2000, 4))
 y = (X[:, 0] * X[:, 1] > 0).astype(int)

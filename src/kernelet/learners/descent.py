@@ -200,6 +200,10 @@ class _Search:
                 return
         self.converged = not self.stopped and (self.n_iter < self.max_iter or result.success)
 
+    def _has_fallen(self) -> bool:
+        """Whether W is lower than at the start by more than its rounding."""
+        return self._lowest().value < self.history[0] - 1e-12 * abs(self.history[0])
+
     def _slope(self) -> float:
         """The largest component of the gradient, in units of W per typical distance."""
         return float(np.abs(self.best.gradient).max()) * self._scale() / self.unit
@@ -252,7 +256,7 @@ class _Search:
             message = _INTERRUPTED
         elif self.stopped:
             message = "a callback asked for the end; the best vectors so far are kept"
-        elif self.converged and self.n_iter == 0 and self._slope() > self.tol:
+        elif self.converged and not self._has_fallen() and self._slope() > self.tol:
             # a line search that fails looks like one that has nothing left to find
             self.converged, message = False, _NO_STEP
         elif self.converged:
