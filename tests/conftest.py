@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from hypothesis import settings
 
 import processors
@@ -25,3 +26,14 @@ settings.register_profile(
 
 def pytest_configure():
     processors.check_active_loops()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Let a test fail whose own Ctrl-C gets through to it; it would end the session."""
+    try:
+        return (yield)
+    except KeyboardInterrupt as error:
+        if not any(word in pyfuncitem.name for word in ("ctrl_c", "interrupt")):
+            raise
+        raise AssertionError("Ctrl-C was let through") from error
