@@ -120,8 +120,7 @@ class DirectEstimator(WarmStarted):
             try:
                 map_in_threads(search, range(len(problems)), n_jobs, interrupted.set)
             except KeyboardInterrupt:
-                if not ends:
-                    raise
+                # a step of each that has not begun makes a model; Ctrl-C once more is passed on
                 interrupted.set()
                 for k in range(len(problems)):
                     if k not in ends:
