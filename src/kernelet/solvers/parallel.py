@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from threading import Event
@@ -18,6 +18,8 @@ find_blas_again()
 
 # Multiplications in a matrix product above which a second thread pays.
 _WORTH_A_THREAD = 1_000_000_000
+# Seconds. Ctrl-C that comes just before a thread begins to wait is not heard before the wait ends.
+_HEARD_WITHIN = 0.1
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -65,6 +67,9 @@ def map_in_threads(
         try:
             futures = [executor.submit(begin, item) for item in items]
             all_there.set()
+            for future in futures:
+                while wait([future], _HEARD_WITHIN).not_done:
+                    pass
             return [future.result() for future in futures]
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and on_interrupt is not None:
