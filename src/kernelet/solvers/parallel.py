@@ -67,10 +67,12 @@ def map_in_threads(
         try:
             futures = [executor.submit(begin, item) for item in items]
             all_there.set()
+            results = []
             for future in futures:
                 while wait([future], _HEARD_WITHIN).not_done:
                     pass
-            return [future.result() for future in futures]
+                results.append(future.result())
+            return results
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and on_interrupt is not None:
                 on_interrupt()
