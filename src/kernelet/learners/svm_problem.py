@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers import Solution, hinge_ridge_many, squared_hinge_ridge_many
+from kernelet.solvers.squared_hinge_nearby import squared_hinge_nearby
 
 LOSSES = {"hinge": hinge_ridge_many, "squared_hinge": squared_hinge_ridge_many}
 
@@ -36,6 +37,13 @@ class SVMProblem:
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve all machines, exactly, on the rows that matter near the start."""
+        if start is not None and self._loss == "squared_hinge":
+            near = squared_hinge_nearby(Phi, self.Y, self.C, *start, tol=self.tol)
+            if near is not None:
+                slopes = -2.0 * self.C[:, None] * self.Y * near.slacks
+                return self._solution(
+                    near.values.sum(), near.weights, near.intercepts, slopes, near.gaps
+                )
         guesses = None
         if start is not None:
             weights, intercepts = start
@@ -43,14 +51,25 @@ class SVMProblem:
                 Solution.guess(weights[:, k], float(intercepts[k])) for k in range(intercepts.size)
             ]
         solutions = self._solve(Phi, self.Y, self.C, tol=self.tol, warm_start=guesses)
-        multipliers = np.stack([solution.multipliers for solution in solutions], axis=1)
+        return self._solution(
+            sum(solution.primal_value for solution in solutions),
+            np.stack([solution.weights for solution in solutions], axis=1),
+            np.array([solution.intercept for solution in solutions]),
+            -self.Y * np.stack([solution.multipliers for solution in solutions], axis=1),
+            np.array([solution.gap for solution in solutions]),
+        )
+
+    def _solution(
+        self,
+        value: float,
+        weights: FloatArray,
+        intercepts: FloatArray,
+        score_gradient: FloatArray,
+        gaps: FloatArray,
+    ) -> InnerSolution:
+        ones = np.ones(intercepts.size)
         return InnerSolution(
-            value=sum(solution.primal_value for solution in solutions),
-            weights=np.stack([solution.weights for solution in solutions], axis=1),
-            intercepts=np.array([solution.intercept for solution in solutions]),
-            score_gradient=-self.Y * multipliers,
-            norm_gradient=np.ones(len(solutions)),
-            gap=max(solution.gap for solution in solutions),
+            float(value), weights, intercepts, score_gradient, ones, float(gaps.max(initial=0.0))
         )
 
     def subset(self, index: NDArray[np.intp]) -> SVMProblem:

@@ -1,0 +1,96 @@
+"""Squared hinge problems side by side, from machines nearby: the same answers, proven alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kernelet.solvers import squared_hinge_ridge_many
+from kernelet.solvers.squared_hinge_nearby import squared_hinge_nearby
+
+RNG = np.random.default_rng(0)
+CODES = np.arange(300) % 4
+PHI = RNG.normal(size=(300, 5)) + 1.5 * RNG.normal(size=(4, 5))[CODES]
+Y = np.where(CODES[:, None] == np.arange(4), 1.0, -1.0)
+COSTS = RNG.uniform(0.1, 3.0, 300)
+
+
+def machines(C, tol=1e-12):
+    solutions = squared_hinge_ridge_many(PHI, Y, C, tol=tol)
+    weights = np.stack([solution.weights for solution in solutions], axis=1)
+    return weights, np.array([solution.intercept for solution in solutions])
+
+
+def duality_gap(found, C):
+    """From the definition, with multipliers in balance; the largest of all machines."""
+    gaps = []
+    for k in range(Y.shape[1]):
+        w, y = found.weights[:, k], Y[:, k]
+        slacks = np.maximum(0.0, 1.0 - y * (PHI @ w + found.intercepts[k]))
+        primal = 0.5 * w @ w + C @ slacks**2
+        a = 2.0 * C * slacks
+        sums = [a[y > 0].sum(), a[y < 0].sum()]
+        a = a * np.where(y > 0, min(sums) / sums[0], min(sums) / sums[1])
+        v = PHI.T @ (y * a)
+        dual = a.sum() - 0.5 * v @ v - (a**2 / (4.0 * C)).sum()
+        assert_allclose(found.values[k], primal, rtol=1e-12)
+        gaps.append((primal - dual) / primal)
+    return np.array(gaps)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("distance", [0.0, 1e-3, 0.3])
+def test_the_answers_are_those_of_the_solver_that_needs_no_start(scale, distance):
+    C = scale * COSTS
+    weights, intercepts = machines(C)
+    size = np.abs(weights).max()
+    found = squared_hinge_nearby(
+        PHI,
+        Y,
+        C,
+        weights + distance * size * RNG.normal(size=weights.shape),
+        intercepts + distance * RNG.normal(size=4),
+        tol=1e-9,
+    )
+    assert found is not None
+    assert_allclose(found.weights, weights, rtol=1e-4, atol=1e-4 * size)
+    assert_allclose(found.intercepts, intercepts, rtol=1e-3, atol=1e-3)
+    assert_allclose(
+        found.slacks, np.maximum(0.0, 1.0 - Y * (PHI @ found.weights + found.intercepts))
+    )
+    assert found.gaps.max() <= 1e-9
+    assert_allclose(found.gaps, duality_gap(found, C), atol=1e-11)
+    assert found.n_iter >= 4
+
+
+def test_gaps_of_rough_answers_are_true():
+    weights, intercepts = machines(COSTS)
+    rough = squared_hinge_nearby(PHI, Y, COSTS, 1.02 * weights, intercepts, tol=0.05)
+    assert 1e-9 < rough.gaps.max() <= 0.05
+    assert_allclose(rough.gaps, duality_gap(rough, COSTS), rtol=1e-6, atol=1e-13)
+
+
+def test_what_it_is_given_stays_as_it_is():
+    weights, intercepts = machines(COSTS)
+    before = weights.copy(), intercepts.copy()
+    squared_hinge_nearby(PHI, Y, COSTS, weights, intercepts, tol=1e-9)
+    assert_allclose(weights, before[0], rtol=0.0)
+    assert_allclose(intercepts, before[1], rtol=0.0)
+
+
+def test_a_class_without_rows_and_costs_of_any_size():
+    """One label only: a bias is all that is needed."""
+    ones = np.ones((300, 1))
+    found = squared_hinge_nearby(PHI, ones, COSTS, np.zeros((5, 1)), np.ones(1), tol=1e-9)
+    assert found is not None
+    assert_allclose(found.values, 0.0)
+
+
+def test_where_it_does_not_get_to_the_tolerance_it_says_so():
+    weights, intercepts = machines(COSTS)
+    far = squared_hinge_nearby(
+        PHI, Y, COSTS, 100.0 * RNG.normal(size=(5, 4)), intercepts, tol=1e-9, max_iter=2
+    )
+    assert far is None
+    assert squared_hinge_nearby(PHI, Y, COSTS, np.nan * weights, intercepts, tol=1e-9) is None
