@@ -120,7 +120,8 @@ def test_what_is_no_table(name, command, call, tmp_path):
         arguments = ("predict", "model.kernelet", tmp_path / "a.csv")
     done = call(*arguments)
     assert (done.code, done.out, len(done.err.splitlines())) == (3, "", 1)
-    assert reason in done.err
+    # older versions of pandas end a cell where it holds NUL, and the cell is then empty
+    assert reason in done.err or (name == "NUL in a cell" and pd.__version__ < "2.2")
 
 
 class TestWideTables:

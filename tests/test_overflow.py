@@ -285,3 +285,11 @@ class TestModelFiles:
         assert report.failures == []
         assert report.outcomes["a model"] > 500
         assert report.outcomes["refused"] > 1000
+
+
+def test_the_settings_of_numpy_stay_as_they_are():
+    """Calls nest, and before NumPy 2 one errstate remembers one state."""
+    before = np.geterr()
+    Gaussian(1.0)(ROWS, ROWS)
+    kernelet.SparseSVC(2, random_state=0).fit(ROWS, LABELS).predict(ROWS)
+    assert np.geterr() == before

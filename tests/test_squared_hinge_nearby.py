@@ -94,3 +94,5 @@ def test_where_it_does_not_get_to_the_tolerance_it_says_so():
     )
     assert far is None
     assert squared_hinge_nearby(PHI, Y, COSTS, np.nan * weights, intercepts, tol=1e-9) is None
+    none = np.empty((300, 0))
+    assert squared_hinge_nearby(none, Y, COSTS, np.empty((0, 4)), intercepts, tol=1e-9) is None

@@ -7,20 +7,37 @@ it, so prediction needs NumPy alone.
 from __future__ import annotations
 
 import sys
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+P = ParamSpec("P")
+R = TypeVar("R")
 FloatArray: TypeAlias = NDArray[Any]
 # A 2-D NumPy array or a SciPy CSR matrix; Any, since SciPy's types are not ours to import.
 Rows: TypeAlias = Any
 
-# What overflows is right where a kernel vanishes far away: exp of minus infinity is 0. Where it is
-# not, the results are not finite, and whoever computes on with them checks that.
-quiet = np.errstate(over="ignore", invalid="ignore")
 # Scratch memory of one thread: it should stay in the second-level cache of one core.
 BLOCK_BYTES = 1 << 20
+
+
+def quiet(function: Callable[P, R]) -> Callable[P, R]:
+    """Compute without NumPy's warnings of overflow and invalid values.
+
+    What overflows is right where a kernel vanishes far away: exp of minus infinity is 0. Where it
+    is not, the results are not finite, and whoever computes on with them checks that. One errstate
+    as a decorator would do, but before NumPy 2 it forgets the user's settings when calls nest.
+    """
+
+    @wraps(function)
+    def quietly(*arguments: P.args, **options: P.kwargs) -> R:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return function(*arguments, **options)
+
+    return quietly
 
 
 def is_sparse(X: object) -> bool:

@@ -15,14 +15,14 @@ _open: warnings.catch_warnings[None] | None = None
 
 
 @contextmanager
-def silenced(category: type[Warning], message: str = "") -> Iterator[None]:
+def silenced(category: type[Warning], message: str) -> Iterator[None]:
     """Ignore warnings of a category that begin with a message, one thread at a time.
 
     Parameters
     ----------
     category : type of Warning
-    message : str, default=""
-        A regular expression.
+    message : str
+        A regular expression. Filters hold for all threads, so it should fit no warning of ours.
     """
     global _open
     filters = warnings.catch_warnings()

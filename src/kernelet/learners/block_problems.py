@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kernelet.learners.block_objective import BlockInnerSolution, OwnSlopes, Slopes
-from kernelet.learners.fisher_problem import solve_within
 from kernelet.learners.marginal import FloatArray, Start
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.rows import Block, LabelledBlocks
@@ -19,6 +18,7 @@ from kernelet.solvers.block_hinge import block_hinge
 from kernelet.solvers.block_margins import N_GROUPS, Features, Point, Targets, groups_of
 from kernelet.solvers.block_models import BlockMultipliers
 from kernelet.solvers.block_newton import block_squared_hinge
+from kernelet.solvers.ridge_system import solve_ridge_products
 from kernelet.subspace import WhitenedMap
 
 
@@ -245,7 +245,7 @@ class ContrastBlockProblem:
         within = 0.5 * (within + within.T)
         within[np.diag_indices_from(within)] += self.mu
         contrast = means[1] - means[0]
-        w = solve_within(within, contrast)
+        w = solve_ridge_products(within, contrast)
         eigenvalue = float(contrast @ w)
         return _Direction(w / np.sqrt(max(eigenvalue, _TINY)), eigenvalue, means, sizes)
 

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular, svd
+from scipy.linalg import cho_solve, solve_triangular, svd
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start, no_feature
 from kernelet.solvers.ridge_system import ridge_triangle
-
-
-def solve_within(within: FloatArray, contrast: FloatArray) -> FloatArray:
-    """Solve (S_w + mu I) w = m_+ - m_-."""
-    try:
-        w = cho_solve(cho_factor(within, lower=True), contrast)
-    except np.linalg.LinAlgError:
-        # features so long that no digit of mu is left beside their variance
-        w = np.linalg.lstsq(within, contrast, rcond=None)[0]
-    solved: FloatArray = w
-    return solved
 
 
 class ContrastProblem:

@@ -78,8 +78,9 @@ class WidthPerFeature(Widths):
         kernel = at.kernel
         assert isinstance(kernel, ScaledFeatures)
         score_weights, norm_weights = _weights(at)
-        slopes = feature_gradient(kernel, X, at.vectors, score_weights)
-        return slopes + feature_gradient(kernel, at.vectors, at.vectors, norm_weights)
+        slopes: FloatArray = feature_gradient(kernel, X, at.vectors, score_weights)
+        slopes += feature_gradient(kernel, at.vectors, at.vectors, norm_weights)
+        return slopes
 
 
 def _weights(at: Evaluation) -> tuple[FloatArray, FloatArray]:

@@ -198,6 +198,13 @@ def _store(estimator: Any, learned: NormMachine) -> None:
     estimator.n_iter_ = int(sum(run.end.n_iter for run in runs))
     estimator.sparsity_path_ = [run.path for run in runs]
     who = type(estimator).__name__
+    if any(run.is_lost for run in runs):
+        warn_caller(
+            f"{who} predicts a constant, since its coefficients have no digits left for anything "
+            "better: scale the data, lower C, or change gamma or degree.",
+            ConvergenceWarning,
+        )
+        return
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
         why = "a callback wanted the end" if learned.is_cut else "max_iter was reached"
@@ -218,11 +225,5 @@ def _store(estimator: Any, learned: NormMachine) -> None:
         warn_caller(
             f"{who} solved its last problem to a relative duality gap of {estimator.gap_:.1e} "
             "only; scale the data, or lower C.",
-            ConvergenceWarning,
-        )
-    if any(run.is_lost for run in runs):
-        warn_caller(
-            f"{who} predicts a constant, since its coefficients have no digits left for anything "
-            "better: scale the data, lower C, or change gamma or degree.",
             ConvergenceWarning,
         )

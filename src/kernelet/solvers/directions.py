@@ -96,6 +96,9 @@ class Expansion:
         (array([[200.]]), array([[1.]]))
         """
         factor, pivots, rank, _ = dpstrf(kernel(self.vectors, self.vectors), lower=1)
+        if not rank:  # the kernel is zero; SciPy before 1.14 solves no empty system
+            beta = np.empty((0, self.coefficients.shape[1]))
+            return Expansion(self.index[:0], self.vectors[:0], beta, self.intercepts)
         order, L = pivots - 1, np.tril(factor)[:, :rank]
         coordinates = L.T @ self.coefficients[order]
         beta = solve_triangular(L[:rank], coordinates, lower=True, trans="T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, qr, svd
+from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, qr, svd
 
 from kernelet.solvers.newton import PIVOT_FLOOR
 from kernelet.solvers.solution import FloatArray
@@ -27,12 +27,8 @@ def ridge_triangle(Phi: FloatArray, weights: FloatArray, ridge: float = 1.0) -> 
     """
     H = Phi.T @ (weights[:, None] * Phi)
     H[np.diag_indices_from(H)] += ridge
-    try:
-        triangle: FloatArray = cholesky(H, check_finite=False)
-        is_delicate = bool((np.diagonal(triangle) ** 2 < PIVOT_FLOOR * np.diagonal(H)).any())
-    except LinAlgError:
-        is_delicate = True
-    if is_delicate:
+    triangle = _sound_triangle(H)
+    if triangle is None:
         m = Phi.shape[1]
         system = np.vstack([np.sqrt(weights)[:, None] * Phi, np.sqrt(ridge) * np.eye(m)])
         _, lengths, V = svd(system, full_matrices=False, check_finite=False)
@@ -41,3 +37,32 @@ def ridge_triangle(Phi: FloatArray, weights: FloatArray, ridge: float = 1.0) -> 
         lengths = np.where(lengths > noise, lengths, lengths[0])
         triangle = qr(lengths[:, None] * V, mode="r", check_finite=False)[0]
     return triangle
+
+
+def solve_ridge_products(H: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve with H = Phi' diag(weights) Phi + ridge I where only these products are known.
+
+    Directions in which the ridge has no digits left beside the squares get no weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(solve_ridge_products(np.array([[1e20, 1e20], [1e20, 1e20]]), np.array([2e20, 2e20])))
+    [1. 1.]
+    """
+    triangle = _sound_triangle(H)
+    if triangle is None:
+        solved: FloatArray = lstsq(H, right, check_finite=False)[0]
+        return solved
+    solved = cho_solve((triangle, False), right, check_finite=False)
+    return solved
+
+
+def _sound_triangle(H: FloatArray) -> FloatArray | None:
+    """The Cholesky factor, or None where pivots are so small that they are rounding errors."""
+    try:
+        triangle: FloatArray = cholesky(H, check_finite=False)
+    except LinAlgError:
+        return None
+    is_delicate = (np.diagonal(triangle) ** 2 < PIVOT_FLOOR * np.diagonal(H)).any()
+    return None if is_delicate else triangle

@@ -95,6 +95,8 @@ def squared_hinge_nearby(
     >>> print(found.weights.round(6), found.intercepts.round(6), bool(found.gaps.max() < 1e-9))
     [[0.97561]] [-1.95122] True
     """
+    if not Phi.shape[1]:  # the kernel is zero: a bias is all there is to find
+        return None
     search = _Search(Phi, Y, C, weights, intercepts)
     pending = np.arange(intercepts.size)
     for _ in range(max_iter):

@@ -126,7 +126,7 @@ def _kmeans_centres(
         X, costs = X[sample], costs[sample]
     clusters = KMeans(n_vectors, n_init=1, random_state=random_state)
     # Centres that coincide are merged and reported below, by the name of our parameter.
-    quiet = silenced(ConvergenceWarning)
+    quiet = silenced(ConvergenceWarning, "Number of distinct clusters")
     with quiet, one_blas_thread(), _thread_pools().limit(limits=1, user_api="openmp"):
         clusters.fit(X, sample_weight=costs / costs.mean())
     centres: NDArray[Any] = canonical_rows(clusters.cluster_centers_).X
