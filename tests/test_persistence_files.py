@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -497,6 +498,29 @@ class TestPlaces:
             for reader in (kernelet.load, read_summary):
                 with pytest.raises(kernelet.ModelFileError, match=what):
                     reader(place)
+
+    def test_a_file_that_becomes_a_pipe_after_it_was_looked_at(self, tmp_path, monkeypatch):
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "file").write_bytes(b"x")
+        earlier, look = os.stat(tmp_path / "file"), os.stat
+        pipe = os.open(tmp_path / "pipe", os.O_RDWR)  # a reader that waits for a writer goes on
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                os,
+                "stat",
+                lambda path, **how: earlier if "pipe" in str(path) else look(path, **how),
+            )
+            for reader in (kernelet.load, read_summary):
+                with pytest.raises(kernelet.ModelFileError, match="not a regular file"):
+                    reader(tmp_path / "pipe")
+        os.close(pipe)
+
+    def test_a_socket(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)  # the names of sockets must be short
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind("socket")
+            with pytest.raises(kernelet.ModelFileError, match="not a regular file"):
+                kernelet.load("socket")
 
     def test_the_error_is_a_value_error(self):
         assert issubclass(kernelet.ModelFileError, ValueError)

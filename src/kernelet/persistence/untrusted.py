@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -20,11 +21,24 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
     OSError
         If there is none, or it may not be read.
     """
-    # Looked at before it is opened: opening a pipe waits for somebody to write.
-    mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode):
-        raise ModelFileError("a folder" if stat.S_ISDIR(mode) else "not a regular file")
-    return open(path, "rb")
+    # Opened first and looked at then, as the name may stand for another file a moment later.
+    try:
+        stream = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (callers close it)
+    except OSError as error:
+        if os.path.isdir(path):
+            raise ModelFileError("a folder") from None
+        if error.errno == errno.ENXIO:  # a socket
+            raise ModelFileError("not a regular file") from None
+        raise
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise ModelFileError("not a regular file")
+    return stream
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A descriptor at once, where a pipe would wait for somebody to write; Windows has no such."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def size_of(stream: BinaryIO) -> int:
