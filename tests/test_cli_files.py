@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -14,6 +15,9 @@ from scipy.sparse import csr_matrix
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
 from kernelet.cli import main, models
+from kernelet.cli.errors import DataError
+from kernelet.cli.sources import Source
+from kernelet.cli.text_heading import read_first_line
 from kernelet.persistence import atomic
 
 FIT = ("fit", "train.csv", "-t", "species", "-m", "2", "--drop", "id", "-o", "x.kernelet")
@@ -307,3 +311,108 @@ class TestStdout:
             assert kernelet(*arguments, **options).returncode == 0
             assert kernelet("info", "nowhere.kernelet", **options).returncode == 4
         assert (tmp_path / "p.csv").read_text().startswith("prediction\n")
+
+
+class TestStderr:
+    @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-"])
+    @pytest.mark.parametrize(
+        ("words", "code"), [("nosuch", 2), ("", 2), ("info nowhere.kernelet", 4), ("--version", 0)]
+    )
+    def test_that_cannot_be_written_changes_no_exit_code(self, words, code, redirection, folder):
+        done = subprocess.run(
+            f"'{sys.executable}' -m kernelet {words} {redirection}",
+            shell=True,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert done.returncode == code
+        assert done.stdout == (f"kernelet {package.__version__}\n" if code == 0 else "")
+
+    def test_that_is_closed_does_not_stop_the_work(self, folder, call, monkeypatch, tmp_path):
+        monkeypatch.setattr("sys.stderr", None)
+        done = call("predict", "model.kernelet", "test.csv", "-o", tmp_path / "p.csv")
+        sys.stderr.close()
+        assert (done.code, done.out) == (0, "")
+        assert (tmp_path / "p.csv").read_text().startswith("prediction\n")
+
+
+class CountingStream(io.BytesIO):
+    """Counts the bytes that are read."""
+
+    n_read = 0
+
+    def read1(self, size=-1):
+        data = super().read1(size)
+        self.n_read += len(data)
+        return data
+
+
+class TestFirstLine:
+    @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", ""])
+    @pytest.mark.parametrize("length", [5, (1 << 16) - 1, 1 << 16, 200_001])
+    def test_of_any_length(self, length, end):
+        line = "\u00e9" + "x" * (length - 2)
+        content = (line + end + ("1\0\n" if end else "")).encode()
+        found, first = read_first_line(Source("t.csv", "csv"), io.BytesIO(content))
+        assert found == line
+        assert content.startswith(first)
+
+    def test_nul_is_found_in_the_first_piece(self):
+        stream = CountingStream(bytes(1 << 20))
+        with pytest.raises(DataError, match="NUL"):
+            read_first_line(Source("t.csv", "csv"), stream)
+        assert stream.n_read <= 1 << 16
+
+    def test_without_an_end_is_refused(self, call, folder):
+        with open(folder / "endless.csv", "wb") as stream:
+            for _ in range(65):
+                stream.write(b"x" * (1 << 20))
+        done = call("predict", "model.kernelet", "endless.csv")
+        (folder / "endless.csv").unlink()
+        assert done.code == 3
+        assert "the first line of endless.csv is longer than 64 MiB" in done.err
+
+    @pytest.mark.slow
+    def test_of_a_device_without_an_end(self, folder):
+        for command in (("predict", "model.kernelet"), ("fit", "-t", "x", "-o", "x.kernelet")):
+            done = kernelet(*command, "/dev/zero", "--format", "csv", cwd=folder, timeout=60)
+            assert done.returncode == 3
+            assert "/dev/zero holds NUL characters" in done.stderr
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+class TestPipes:
+    """As in `kernelet fit <(cat table.csv)`: a name for what cannot be read twice."""
+
+    @pytest.fixture
+    def pipe(self, compressed, tmp_path):
+        """Makes a pipe that holds a file, and returns its name."""
+        ends = []
+
+        def pipe(path):
+            ends.extend(os.pipe())
+            content = path.read_bytes()
+            os.write(ends[-1], gzip.compress(content) if compressed else content)
+            os.close(ends.pop())
+            name = tmp_path / ("pipe.csv.gz" if compressed else "pipe.csv")
+            name.symlink_to(f"/dev/fd/{ends[-1]}")
+            return name
+
+        yield pipe
+        for end in ends:
+            os.close(end)
+
+    def test_fit(self, call, pipe, folder, tmp_path):
+        options = ("-t", "species", "-m", "2", "--drop", "id", "--method", "reduced-svc", "-o")
+        for name, table in (("a", "train.csv"), ("b", pipe(folder / "train.csv"))):
+            done = call("fit", table, *options, tmp_path / f"{name}.kernelet")
+            assert done.code == 0, done.err
+        machines = [package.load(tmp_path / f"{name}.kernelet") for name in "ab"]
+        rows = pd.read_csv(folder / "test.csv")
+        np.testing.assert_array_equal(*(machine.predict(rows) for machine in machines))
+
+    def test_predict(self, call, pipe, folder):
+        expected = call("predict", "model.kernelet", "test.csv")
+        done = call("predict", "model.kernelet", pipe(folder / "test.csv"))
+        assert (done.code, done.out) == (0, expected.out), done.err

@@ -8,7 +8,9 @@ help. It imports what it computes with inside `run`, so that `kernelet --help` a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import os
 import sys
 import traceback
 import warnings
@@ -53,8 +55,11 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{value!r} is not known; {hint}") from error
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        # some versions of argparse hide that nothing could be written
-        (file or sys.stderr).write(message)
+        if file is sys.stdout:  # some versions of argparse hide that nothing could be written
+            file.write(message)
+        else:
+            with contextlib.suppress(OSError):  # nobody reads stderr: the exit code says it
+                sys.stderr.write(message)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -95,6 +100,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     be read or used. 4: a model file cannot. 5: an output cannot be written. 130: interrupted from
     the keyboard. Whenever it is not 0, one line on stderr says why.
     """
+    if sys.stderr is None:  # closed by the shell: what is meant for it must not reach stdout
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the exit)
     parser = build_parser()
     words = sys.argv[1:] if argv is None else list(argv)
     if not words:  # somebody who does not know yet what there is

@@ -101,9 +101,14 @@ class Source:
         return "stdin" if self.path == STDIN else self.path
 
     @property
+    def is_regular(self) -> bool:
+        """Whether it is a file on a disk, which can be read again: pipes and devices cannot."""
+        return self.path != STDIN and Path(self.path).is_file()
+
+    @property
     def n_bytes(self) -> int | None:
         """Size of the file, where it can be known and is what a reader goes through."""
-        if self.path == STDIN or Path(self.path).suffix.lower() in COMPRESSIONS:
+        if not self.is_regular or Path(self.path).suffix.lower() in COMPRESSIONS:
             return None
         return Path(self.path).stat().st_size
 

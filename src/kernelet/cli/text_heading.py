@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from typing import IO, Any
 
@@ -14,6 +15,10 @@ from kernelet.cli.sources import Source
 SEPARATORS = (",", ";", "\t", "|")
 # Bytes of a file that are looked at in one go for the end of its first line.
 _PIECE = 1 << 16
+# Bytes in which a first line must end: room for a million names of 64 bytes. What has no line end
+# by then is hardly a table, and may go on for ever.
+_LONGEST_LINE = 1 << 26
+_LINE_END = re.compile("[\r\n]")
 
 
 class Rewound(io.RawIOBase):
@@ -35,16 +40,22 @@ class Rewound(io.RawIOBase):
 def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
     """The first line, which ends as in any system (LF, CR, both), and the bytes read for it."""
     decoder = codecs.getincrementaldecoder(codec(source))()
-    data, text = [], ""
-    while not ("\n" in text or "\r" in text):
-        data.append(_read_some(stream, _PIECE))
-        if not data[-1]:
+    data, line, n_bytes = [], [], 0
+    while piece := _read_some(stream, _PIECE):
+        data.append(piece)
+        text = decoder.decode(piece)
+        line.append(_LINE_END.split(text, maxsplit=1)[0])
+        if "\0" in line[-1]:
+            raise DataError(nul_bytes(source))
+        if len(line[-1]) < len(text):
             break
-        text += decoder.decode(data[-1])
-    line = text.replace("\r", "\n").partition("\n")[0]
-    if "\0" in line:
-        raise DataError(nul_bytes(source))
-    return line, b"".join(data)
+        n_bytes += len(piece)
+        if n_bytes > _LONGEST_LINE:
+            raise DataError(
+                f"the first line of {source.name} is longer than {_LONGEST_LINE >> 20} MiB; is it "
+                "a table? Say --format if it is no text file, --encoding if it is not utf-8"
+            )
+    return "".join(line), b"".join(data)
 
 
 def codec(source: Source) -> str:

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Collection, Iterator
@@ -36,9 +37,12 @@ def read_text_table(source: Source, text: Collection[str] = ()) -> Table:
     pandas = _pandas()
     with reading_errors(source, source.format), ExitStack() as stack:
         stream = _opened(source, stack)
-        if source.path == STDIN:
-            stream = io.BytesIO(stream.read())
-        options = reading_options(source, read_first_line(source, stream)[0])
+        line, first = read_first_line(source, stream)
+        options = reading_options(source, line)
+        if not source.is_regular:
+            rest, stream = stream, io.BytesIO()
+            stream.write(first)
+            shutil.copyfileobj(rest, stream)
         stream.seek(0)
         frame = _read(pandas, source, stream, dtype=dict.fromkeys(text, str), **options)
         _check_names(source, frame.columns)
@@ -71,10 +75,10 @@ def text_chunks(
         stream = _opened(source, stack)
         line, first = read_first_line(source, stream)
         options = reading_options(source, line)
-        if source.path == STDIN:
-            stream = io.BufferedReader(Rewound(first, stream))
-        else:
+        if source.is_regular:
             stream.seek(0)
+        else:
+            stream = io.BufferedReader(Rewound(first, stream))
         reader = _read(
             pandas, source, stream, dtype=dict.fromkeys(text, str), chunksize=length, **options
         )
