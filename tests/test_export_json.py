@@ -269,6 +269,11 @@ MISFITS = {
         "'columns' must be null",
         True,
     ),
+    "negative temperature": (
+        {"calibration": {"kind": "temperature", "inverse_temperature": -1.0}},
+        "inverse_temperature",
+        True,
+    ),
     "no calibration": ({"calibration": ...}, "'calibration'", True),
     "no reading": ({"reading": ...}, "'reading'", True),
 }

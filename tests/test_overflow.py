@@ -15,6 +15,7 @@ import kernelet
 from benchmarks import fuzz_model_file
 from kernelet import KernelMachine
 from kernelet.kernels import (
+    CallableKernel,
     Exponential,
     Gaussian,
     Laplacian,
@@ -27,8 +28,10 @@ from kernelet.kernels import (
     Sigmoid,
 )
 from kernelet.learners.ridge_problem import RidgeProblem
+from kernelet.learners.training_kernel import training_kernel
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
+from tests.test_rows import cut
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(30, 3))
@@ -240,6 +243,85 @@ class TestTraining:
         assert is_said or not is_classifier(model) or model.score(ROWS, LABELS) > 0.6
 
 
+OUT_OF_CORE = [
+    kernelet.CoreVectorSVC,
+    kernelet.SparseSVC,
+    kernelet.ReducedSVC,
+    kernelet.KernelFisherClassifier,
+    kernelet.KernelSubspace,
+]
+
+
+class TestOutOfCoreRows:
+    """The same words as for rows in memory."""
+
+    def fit(self, model, X, dtype=np.float64):
+        lengths = [10, 20]
+        if isinstance(model, kernelet.CoreVectorSVC):
+            return model.fit_batches([(X[:10], LABELS[:10]), (X[10:], LABELS[10:])])
+        return model.fit(
+            cut(X.astype(dtype), lengths), cut(LABELS, lengths) if is_classifier(model) else None
+        )
+
+    @pytest.mark.parametrize("cls", OUT_OF_CORE, ids=lambda cls: cls.__name__)
+    @pytest.mark.parametrize("size", [1e154, 1e160, 1e300, 1e-170, 1e-200])
+    def test_rows_that_cannot_be_squared(self, cls, size):
+        with pytest.raises(ValueError, match=r"X.*divide X by (their size|the size)") as here:
+            cls().fit(size * ROWS, LABELS)
+        with pytest.raises(ValueError) as there:
+            self.fit(cls(), size * ROWS)
+        assert str(there.value) == str(here.value)
+
+    @pytest.mark.parametrize("cls", OUT_OF_CORE, ids=lambda cls: cls.__name__)
+    def test_kernels_of_high_degree(self, cls):
+        model = cls(kernel="poly", gamma=1.0, degree=20)
+        with pytest.raises(
+            ValueError, match=r"Polynomial.*scale the data, or lower gamma or degree"
+        ) as here:
+            model.fit(1e10 * ROWS, LABELS)
+        with pytest.raises(ValueError) as there:
+            self.fit(model, 1e10 * ROWS)
+        assert str(there.value) == str(here.value)
+
+    def test_rows_without_weight_do_not_count(self):
+        X = np.vstack([ROWS, np.full((1, 3), 1e200)])
+        y, weights = np.append(LABELS, 0), np.append(np.ones(30), 0.0)
+        parts = [cut(values, [10, 21]) for values in (X, y, weights)]
+        model = kernelet.SparseSVC(2, random_state=0).fit(*parts)
+        assert model.score(ROWS, LABELS) > 0.8
+
+    def test_values_beyond_float32_are_none_in_double_precision(self):
+        model = kernelet.KernelSubspace(kernel="poly", gamma=1.0, degree=4)
+        assert np.isfinite(self.fit(model, 1e10 * ROWS, np.float32).transform(ROWS)).all()
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda kernel: kernel,
+        lambda kernel: 2.0 * kernel,
+        lambda kernel: kernel + Linear(),
+        lambda kernel: 2.0 * (kernel * Gaussian(1.0)) + Linear(),
+        lambda kernel: ScaledFeatures(kernel, [1.0, 2.0, 0.5]),
+    ],
+    ids=["alone", "scaled", "sum", "deep", "features"],
+)
+def test_the_diagonal_of_a_function_is_not_asked(wrap, monkeypatch):
+    """It may be as expensive as the fit, also where the function is part of another kernel."""
+
+    def diagonal(kernel, X):
+        raise AssertionError("asked")
+
+    kernel = wrap(CallableKernel(lambda X, Z: X @ Z.T))
+    monkeypatch.setattr(CallableKernel, "diagonal", diagonal)
+    assert training_kernel(kernelet.SparseSVC(kernel=kernel), ROWS, np.ones(30)) == kernel
+
+
+@pytest.mark.parametrize("cls", estimators(), ids=lambda cls: cls.__name__)
+def test_every_estimator_says_whether_it_rescales(cls):
+    assert cls._rescales_kernel_values is (cls is kernelet.RelevanceVectorClassifier)
+
+
 def test_a_ridge_below_rounding():
     """2^84 and 1 have no sum in double precision: equal features are one, exactly, to Cholesky."""
     column = np.tile([1.0, -1.0], 8)
@@ -251,20 +333,48 @@ def test_a_ridge_below_rounding():
 
 
 class TestModelFiles:
+    OVERFLOWING = pytest.mark.parametrize(
+        ("coefficients", "intercept"),
+        [([1e308, 1e308], 0.0), ([1e308, -1e308], 0.0), ([1e308], 1e308)],
+    )
+
     def saved(self, path, kernel, coefficients, intercept=0.0):
         vectors = ROWS[: len(coefficients)]
         KernelMachine(kernel, vectors, coefficients, intercept).save(path)
         return path
 
-    @pytest.mark.parametrize(
-        ("coefficients", "intercept"),
-        [([1e308, 1e308], 0.0), ([1e308, -1e308], 0.0), ([1e308], 1e308)],
-    )
+    @OVERFLOWING
     @pytest.mark.parametrize("kernel", [Gaussian(1.0), Sigmoid(1.0), Gaussian(1.0) + Matern32(1.0)])
     def test_coefficients_whose_sum_overflows(self, kernel, coefficients, intercept, tmp_path):
-        path = self.saved(tmp_path / "m.kernelet", kernel, coefficients, intercept)
+        small = [0.123 + i for i in range(len(coefficients))]
+        path = self.saved(tmp_path / "m.kernelet", kernel, small, 0.789)
+        data = path.read_bytes()
+        for old, new in ((small, coefficients), ([0.789], [intercept])):
+            assert data.count(np.array(old).tobytes()) == 1
+            data = data.replace(np.array(old).tobytes(), np.array(new).tobytes())
+        path.write_bytes(data)
         with pytest.raises(kernelet.ModelFileError, match="scores overflow"):
             kernelet.load(path)
+
+    @OVERFLOWING
+    @pytest.mark.parametrize("write", [kernelet.save, kernelet.export.json])
+    def test_are_not_written_either(self, write, coefficients, intercept, tmp_path):
+        machine = KernelMachine(Gaussian(1.0), ROWS[: len(coefficients)], coefficients, intercept)
+        with pytest.raises(ValueError, match=r"scores overflow float64; divide them"):
+            write(machine, tmp_path / "model")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_float32_overflows_earlier(self, tmp_path):
+        machine = KernelMachine(Gaussian(1.0), ROWS[:2], [3e38, 3e38])
+        kernelet.export.json(machine, tmp_path / "model.json")
+        assert kernelet.export.read_json(tmp_path / "model.json") == machine
+        with pytest.raises(ValueError, match="scores overflow float32"):
+            kernelet.export.json(machine, tmp_path / "model.json", dtype="float32")
+
+    @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+    def test_temperatures_without_a_meaning(self, value):
+        with pytest.raises(ValueError, match="inverse_temperature must be a finite number of at"):
+            TemperatureCalibration(value)
 
     def test_coefficients_whose_sum_does_not(self, tmp_path):
         path = self.saved(tmp_path / "m.kernelet", Gaussian(1.0), [1e307, -1e307])

@@ -17,6 +17,7 @@ from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
+from kernelet.persistence.machines import check_range
 
 FORMAT = "kernelet model"
 FORMAT_VERSION = 1
@@ -47,7 +48,8 @@ def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) 
     TypeError
         If the model is of another kind.
     ValueError
-        If its kernel is a Python function, or a number in it is not finite.
+        If its kernel is a Python function, a number in it is not finite, or its numbers are so
+        large that scores overflow.
     OSError
         If the file cannot be written; an older one is then as it was.
 
@@ -107,6 +109,7 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     for name in ("vectors", "coefficients", "intercepts"):
         if not np.isfinite(getattr(machine, name)).all():
             raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    check_range(machine)
     columns = None if exported.columns is None else [_column(c) for c in exported.columns]
     return {
         "format": FORMAT,

@@ -33,6 +33,9 @@ class KernelClassifier(
 
     machine_: KernelMachine
     classes_: NDArray[Any]
+    # whether kernel values are divided by their size before they are squared, so that
+    # `training_kernel` need not refuse those with squares beyond double precision
+    _rescales_kernel_values = False
 
     @abstractmethod
     def _learn(self, data: TrainingSet) -> KernelMachine:

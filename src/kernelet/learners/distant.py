@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.saving import remember_training
+from kernelet.learners.training_kernel import check_numbers, check_values
 from kernelet.learners.weights import class_weights
 from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
@@ -78,6 +79,9 @@ def set_of_pieces(
     factors = _factors(estimator, seen, has_labels)
     _remember(estimator, seen, pieces.feature_names, has_labels)
     rows = LabelledBlocks(pieces, seen.classes, factors, seen.lengths, seen.counts, seen.n_features)
+    present = factors > 0.0
+    n_counted = int(seen.counts[:, present].sum())
+    check_numbers(estimator, float(seen.largest[present].max()), (n_counted, seen.n_features))
     rng = check_random_state(getattr(estimator, "random_state", None))
     # nothing is looked up in the rows but gamma, which is a number by now
     kernel = resolve_kernel(
@@ -87,17 +91,12 @@ def set_of_pieces(
         estimator.degree,
         estimator.coef0,
     )
-    present = factors > 0.0
-    return DistantSet(
-        rows,
-        # from a copy, so that what is drawn later is what it is for rows in memory
-        rows.sample(
-            _sample_size(rows, n_sample), int(deepcopy(rng).randint(np.iinfo(np.int32).max))
-        ),
-        kernel,
-        rng,
-        float((factors * seen.least)[present].min()),
-    )
+    # from a copy, so that what is drawn later is what it is for rows in memory
+    seed = int(deepcopy(rng).randint(np.iinfo(np.int32).max))
+    sample = rows.sample(_sample_size(rows, n_sample), seed)
+    check_values(estimator, kernel, sample.block.X.astype(np.float64, copy=False))
+    least_weight = float((factors * seen.least)[present].min())
+    return DistantSet(rows, sample, kernel, rng, least_weight)
 
 
 def _sample_size(rows: LabelledBlocks, least: int) -> int:

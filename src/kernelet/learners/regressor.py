@@ -113,6 +113,9 @@ class KernelRegressor(
 
     machine_: KernelMachine
     _multi_output = False
+    # whether kernel values are divided by their size before they are squared, so that
+    # `training_kernel` need not refuse those with squares beyond double precision
+    _rescales_kernel_values = False
 
     @abstractmethod
     def _learn(self, data: RegressionSet) -> KernelMachine:

@@ -128,6 +128,9 @@ class SparseOneClassSVM(
 
     machine_: KernelMachine
     _learns_features = False
+    # whether kernel values are divided by their size before they are squared, so that
+    # `training_kernel` need not refuse those with squares beyond double precision
+    _rescales_kernel_values = False
 
     def __init__(
         self,

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
+from kernelet.kernels.composite import CompositeKernel
 from kernelet.learners.weights import gamma_of_weighted_rows
+from kernelet.rows.block import largest_number
 
 FloatArray = NDArray[np.float64]
 
@@ -25,8 +27,6 @@ def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
     Parameters
     ----------
     estimator : estimator with these parameters
-        Its ``_rescales_kernel_values``, if it has that, says that it never squares them as they
-        are.
     X : ndarray or CSR array of shape (n, d)
         Float64.
     weights : ndarray of shape (n,)
@@ -36,9 +36,18 @@ def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
     ValueError
         If rows cannot be squared, or kernel values are too large: names what to scale or lower.
     """
-    largest = _largest(X)
+    check_numbers(estimator, largest_number(X), X.shape)
+    gamma = gamma_of_weighted_rows(estimator.gamma, X, weights)
+    kernel = resolve_kernel(estimator.kernel, X, gamma, estimator.degree, estimator.coef0)
+    check_values(estimator, kernel, X)
+    return kernel
+
+
+def check_numbers(estimator: Any, largest: float, shape: tuple[int, int]) -> None:
+    """Refuse rows whose numbers, the largest of which is given, cannot be squared and summed."""
+    n, d = shape
     # differences are up to twice as large as numbers, and sums go over rows and features
-    if largest > np.sqrt(np.finfo(np.float64).max / (4.0 * X.shape[0] * X.shape[1])):
+    if largest > np.sqrt(np.finfo(np.float64).max / (4.0 * n * d)):
         raise ValueError(
             f"{type(estimator).__name__} cannot square numbers as large as those of X; divide X "
             f"by their size, {largest:.0e}."
@@ -52,20 +61,23 @@ def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
             f"squares vanish; divide X by the size of its numbers, {largest:.0e}, or give gamma "
             "as a number."
         )
-    gamma = gamma_of_weighted_rows(estimator.gamma, X, weights)
-    kernel = resolve_kernel(estimator.kernel, X, gamma, estimator.degree, estimator.coef0)
+
+
+def check_values(estimator: Any, kernel: Kernel, X: Any) -> None:
+    """Refuse a kernel whose values on float64 rows are too large for the estimator."""
     # of a function the diagonal may be as expensive as the fit, and its author knows its range
-    if not kernel.has_constant_diagonal and not isinstance(kernel, CallableKernel):
-        highest = float(np.abs(kernel.diagonal(X)).max())
-        rescales = getattr(estimator, "_rescales_kernel_values", False)
-        if not highest <= (np.finfo(np.float64).max if rescales else _LARGEST_VALUE):
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the rows, or so large that they "
-                f"cannot be squared ({highest:.0e}); scale the data, or lower gamma or degree."
-            )
-    return kernel
+    if kernel.has_constant_diagonal or _holds_function(kernel):
+        return
+    highest = float(np.abs(kernel.diagonal(X)).max())
+    most = np.finfo(np.float64).max if estimator._rescales_kernel_values else _LARGEST_VALUE
+    if not highest <= most:
+        raise ValueError(
+            f"{kernel!r} has values that are not finite on the rows, or so large that they "
+            f"cannot be squared ({highest:.0e}); scale the data, or lower gamma or degree."
+        )
 
 
-def _largest(X: Any) -> float:
-    values = X if isinstance(X, np.ndarray) else X.data
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+def _holds_function(kernel: Kernel) -> bool:
+    """Whether a kernel, or one that it is made of, is a Python function."""
+    parts = kernel.parts if isinstance(kernel, CompositeKernel) else ()
+    return isinstance(kernel, CallableKernel) or any(_holds_function(part) for part in parts)

@@ -61,6 +61,7 @@ class TemperatureCalibration:
     Parameters
     ----------
     inverse_temperature : float
+        Finite, and at least 0: below, the largest score would be the least likely.
 
     Examples
     --------
@@ -70,6 +71,13 @@ class TemperatureCalibration:
     """
 
     inverse_temperature: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.inverse_temperature < np.inf:
+            raise ValueError(
+                "inverse_temperature must be a finite number of at least 0, got "
+                f"{self.inverse_temperature!r}."
+            )
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Probabilities; one score f stands for the two scores -f and f."""

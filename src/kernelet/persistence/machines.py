@@ -35,6 +35,7 @@ def _write_machine(machine: KernelMachine) -> Record:
     specification = machine.kernel.specification()
     if _n_kernels(specification) > MAX_KERNELS:
         raise ValueError(f"a model file holds sums and products of up to {MAX_KERNELS} kernels.")
+    check_range(machine)
     return Record("KernelMachine", {"kernel": specification}, arrays)
 
 
@@ -51,22 +52,26 @@ def _read_machine(record: Record) -> KernelMachine:
         record.floats("coefficients", 2, dtype),
         record.floats("intercepts", 1, dtype),
     )
-    _check_range(machine)
+    check_range(machine)
     return machine
 
 
-def _check_range(machine: KernelMachine) -> None:
+def check_range(machine: KernelMachine) -> None:
     """Refuse numbers that give scores beyond all bounds, whatever the rows are.
 
-    Where kernel values have no bound, rows may be too large for any machine: its
-    `decision_function` looks at what comes out.
+    What is written passes it as well, so that no model is lost when it is read. Where kernel values
+    have no bound, rows may be too large for any machine: its `decision_function` looks at what
+    comes out.
     """
     # a throw-away copy, in pieces: the machine prepares its own when the first row comes
     row = np.zeros((1, machine.n_features), dtype=machine.dtype)
     for start in range(0, machine.n_vectors, _VECTORS_AT_ONCE):
         values = machine.kernel(row, machine.vectors[start : start + _VECTORS_AT_ONCE])
         if not np.isfinite(values).all():
-            raise ModelFileError("the numbers of the kernel or the vectors are too large")
+            raise ValueError(
+                "the numbers of the kernel or the vectors are too large; scale the data, or lower "
+                "gamma or degree"
+            )
     bound = machine.kernel.largest_value
     if not np.isfinite(bound):
         return
@@ -75,7 +80,10 @@ def _check_range(machine: KernelMachine) -> None:
         total = np.abs(machine.coefficients).sum(axis=0, dtype=np.float64) * bound
         total = total + np.abs(machine.intercepts)
     if (total > np.finfo(machine.dtype).max).any():
-        raise ModelFileError("the coefficients are so large that scores overflow")
+        raise ValueError(
+            f"the coefficients are so large that scores overflow {machine.dtype}; divide them and "
+            "the intercepts, or the targets of the fit, by their size"
+        )
 
 
 def _n_kernels(specification: object) -> int:
@@ -109,10 +117,7 @@ def _write_temperature(calibration: TemperatureCalibration) -> Record:
 
 
 def _read_temperature(record: Record) -> TemperatureCalibration:
-    value = record.value("inverse_temperature", float)
-    if value < 0.0:
-        raise ModelFileError("the inverse temperature of a calibration is negative")
-    return TemperatureCalibration(value)
+    return TemperatureCalibration(record.value("inverse_temperature", float))
 
 
 def _write_calibrated(model: CalibratedMachine) -> Record:

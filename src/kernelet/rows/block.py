@@ -62,3 +62,9 @@ class Block:
         place = np.minimum(np.searchsorted(self.index, wanted), self.index.size - 1)
         found: IndexArray = place[self.index[place] == wanted]
         return found
+
+
+def largest_number(X: Any) -> float:
+    """The largest absolute value in an array or a CSR array; 0 of an empty one."""
+    values = X.data if sparse.issparse(X) else X
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

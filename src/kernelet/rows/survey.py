@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernelet.rows.block import FloatArray, IndexArray
+from kernelet.rows.block import FloatArray, IndexArray, largest_number
 from kernelet.rows.pieces import Piece, Pieces
 
 # Rows that are looked at together.
@@ -25,12 +25,16 @@ class ClassMoments:
     ----------
     total, least : float
         Sum of the weights, and the smallest that is not zero.
+    largest : float
+        Of the absolute values of the numbers. Where these cannot be squared, mean and scatter are
+        not finite, and the caller silences NumPy.
     mean, scatter : ndarray of shape (d,)
         Of each column, the latter as the weighted sum of squared deviations.
     """
 
     total: float
     least: float
+    largest: float
     mean: FloatArray
     scatter: FloatArray
 
@@ -38,7 +42,7 @@ class ClassMoments:
     def of(cls, X: Any, weights: FloatArray) -> ClassMoments:
         total = float(weights.sum())
         if not total:
-            return cls(0.0, np.inf, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+            return cls(0.0, np.inf, 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
         share = weights / total
         if sparse.issparse(X):
             mean = np.asarray(share @ X).ravel()
@@ -46,7 +50,7 @@ class ClassMoments:
         else:
             mean = share @ X
             scatter = total * (share @ np.square(X - mean))
-        return cls(total, float(weights.min()), mean, scatter)
+        return cls(total, float(weights.min()), largest_number(X), mean, scatter)
 
     def __add__(self, other: ClassMoments) -> ClassMoments:
         total = self.total + other.total
@@ -57,6 +61,7 @@ class ClassMoments:
         return ClassMoments(
             total,
             min(self.least, other.least),
+            max(self.largest, other.largest),
             self.mean + step * (other.total / total),
             self.scatter + other.scatter + step**2 * (self.total * other.total / total),
         )
@@ -88,6 +93,8 @@ class Survey:
         Rows of a positive weight.
     totals, least : ndarray of shape (k,)
         Sum of the weights of each class, and the smallest that is not zero.
+    largest : ndarray of shape (k,)
+        The largest absolute value of a number of each class.
     means, scatters : ndarray of shape (k, d)
     """
 
@@ -96,6 +103,7 @@ class Survey:
     counts: IndexArray
     totals: FloatArray
     least: FloatArray
+    largest: FloatArray
     means: FloatArray
     scatters: FloatArray
 
@@ -138,7 +146,9 @@ def survey(pieces: Pieces) -> Survey:
             code = int(np.searchsorted(classes, label))
             counts[number, code] = count
             before = moments[code]
-            moments[code] = mine if before is None else before + mine
+            # as below: who asks for moments looks at the largest number first
+            with np.errstate(over="ignore", invalid="ignore"):
+                moments[code] = mine if before is None else before + mine
     known = [of for of in moments if of is not None]
     return Survey(
         classes,
@@ -146,6 +156,7 @@ def survey(pieces: Pieces) -> Survey:
         counts,
         np.array([of.total for of in known]),
         np.array([of.least for of in known]),
+        np.array([of.largest for of in known]),
         np.array([of.mean for of in known]),
         np.array([of.scatter for of in known]),
     )
@@ -171,11 +182,12 @@ def _look(number: int, piece: Piece) -> PieceSurvey:
         rows = X[part].astype(np.float64)
         for code in range(labels.size):
             mine = np.flatnonzero((codes[part] == code) & counted[part])
-            found = ClassMoments.of(rows[mine], weights[part][mine])
-            if first:
-                moments[code] = moments[code] + found
-            else:
-                moments.append(found)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = ClassMoments.of(rows[mine], weights[part][mine])
+                if first:
+                    moments[code] = moments[code] + found
+                else:
+                    moments.append(found)
     return PieceSurvey(n, d, labels, counts.tolist(), moments)
 
 
