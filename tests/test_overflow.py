@@ -29,7 +29,7 @@ from kernelet.kernels import (
 )
 from kernelet.learners.ridge_problem import RidgeProblem
 from kernelet.learners.training_kernel import training_kernel
-from kernelet.machine import SigmoidCalibration, TemperatureCalibration
+from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
 from tests.test_rows import cut
 
@@ -375,6 +375,21 @@ class TestModelFiles:
     def test_temperatures_without_a_meaning(self, value):
         with pytest.raises(ValueError, match="inverse_temperature must be a finite number of at"):
             TemperatureCalibration(value)
+
+    @pytest.mark.parametrize(
+        ("slopes", "offsets", "words"),
+        [
+            ([np.nan], [0.0], "must be finite"),
+            ([1.0], [np.inf], "must be finite"),
+            ([1.0, 2.0], [0.0], "as many slopes as offsets"),
+            ([], [], "as many slopes as offsets"),
+            ([1.0, 2.0], [0.0, 0.0], "another number of outputs.*2 slopes for 1 outputs"),
+        ],
+    )
+    def test_sigmoids_that_no_file_may_hold(self, slopes, offsets, words):
+        machine = KernelMachine(Gaussian(1.0), ROWS[:2], [1.0, -1.0])
+        with pytest.raises(ValueError, match=words):
+            CalibratedMachine(machine, SigmoidCalibration(np.array(slopes), np.array(offsets)))
 
     def test_coefficients_whose_sum_does_not(self, tmp_path):
         path = self.saved(tmp_path / "m.kernelet", Gaussian(1.0), [1e307, -1e307])

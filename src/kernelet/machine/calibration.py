@@ -30,6 +30,7 @@ class SigmoidCalibration:
     Parameters
     ----------
     slopes, offsets : ndarray of shape (k,)
+        Finite.
 
     Examples
     --------
@@ -40,6 +41,13 @@ class SigmoidCalibration:
 
     slopes: FloatArray
     offsets: FloatArray
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.slopes)
+        if len(shape) != 1 or not shape[0] or np.shape(self.offsets) != shape:
+            raise ValueError("a sigmoid must have as many slopes as offsets, at least one of each.")
+        if not (np.isfinite(self.slopes).all() and np.isfinite(self.offsets).all()):
+            raise ValueError("the slopes and offsets of a sigmoid must be finite numbers.")
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Probabilities; where all sigmoids vanish the classes are equally likely."""
@@ -111,6 +119,14 @@ class CalibratedMachine:
 
     machine: KernelMachine
     calibration: Calibration
+
+    def __post_init__(self) -> None:
+        given, wanted = self.calibration, self.machine.n_outputs
+        if isinstance(given, SigmoidCalibration) and given.slopes.size != wanted:
+            raise ValueError(
+                "the calibration is for another number of outputs than the machine's: "
+                f"{given.slopes.size} slopes for {wanted} outputs."
+            )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the machine and its calibration to a file that `kernelet.load` reads.
