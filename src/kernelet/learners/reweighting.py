@@ -21,7 +21,7 @@ from kernelet.solvers.parallel import one_thread_if_small
 _AHEAD = (1e-2, 1e2)
 # A relative duality gap above this is no solution.
 ROUGH = 1e-3
-# After so many problems in a row without a solution the weights are made of rounding errors, and
+# After this many problems in a row without a solution the weights are made of rounding errors, and
 # the sequence goes nowhere; a few may fail on the way to fewer vectors.
 _MOST_UNSOLVED = 10
 
