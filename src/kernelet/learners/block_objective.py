@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
-from kernelet.learners.marginal import Evaluation, FloatArray, Start, subspace_of
+from kernelet.learners.marginal import Evaluation, FloatArray, Start, VectorObjective, subspace_of
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.subspace import WhitenedMap
@@ -107,7 +107,7 @@ class _CandidatePass:
         return product
 
 
-class BlockObjective:
+class BlockObjective(VectorObjective):
     """W(Z) over rows that are elsewhere, a kernel and an inner problem.
 
     Parameters
@@ -140,8 +140,13 @@ class BlockObjective:
         """Rows gone through so far, each as often as it was."""
         return self.n_passes * self.rows.shape[0]
 
-    def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
-        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> Evaluation:
+        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed.
+
+        A kernel that is learned is that of the evaluation ``like``.
+        """
         self.n_evaluations += 1
         gram, gram_pullback = self.kernel.prepare(Z).linearize(Z)
         space = subspace_of(self.kernel, Z, gram, rank)

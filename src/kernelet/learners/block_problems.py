@@ -38,6 +38,8 @@ class HingeBlockProblem:
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
 
+    has_smooth_twin = True
+
     def over(self, sample: Sample) -> SVMProblem:
         """The problem over the rows of a sample, which stands for all."""
         return _over(self, sample, "hinge")
@@ -108,6 +110,8 @@ class SquaredHingeBlockProblem:
 
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
+
+    has_smooth_twin = True
 
     def over(self, sample: Sample) -> SVMProblem:
         """The problem over the rows of a sample, which stands for all."""
@@ -201,6 +205,8 @@ class ContrastBlockProblem:
 
     def __init__(self, targets: Targets, mu: float) -> None:
         self.targets, self.mu = targets, mu
+
+    has_smooth_twin = False
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None

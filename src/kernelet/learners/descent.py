@@ -21,6 +21,8 @@ _MEMORY = 20
 _MAX_REVIVALS = 5
 # What W may rise by when vectors are replaced; the steps that follow win it back, or are in vain.
 _REVIVAL_RISE = 1e-2
+# The share of the steps that may be taken on a sample of the rows.
+_SAMPLE_STEPS = 0.75
 # A value as small is one of a kernel that has underflown on all rows, and is no unit.
 _NOTHING = 1e-200
 _INTERRUPTED = "interrupted; the best vectors so far are kept"
@@ -55,6 +57,16 @@ class Descent:
     interrupted: bool
     message: str
     history: tuple[float, ...]
+    kernel_gain: float = 0.0
+
+    def after(self, first: Descent) -> Descent:
+        """The end of a search that went on from where another ended."""
+        return replace(
+            self.interrupted_later() if first.interrupted else self,
+            n_iter=self.n_iter + first.n_iter,
+            n_evaluations=self.n_evaluations + first.n_evaluations,
+            kernel_gain=first.kernel_gain,
+        )
 
     def interrupted_later(self) -> Descent:
         """The same end, where Ctrl-C came during a search that does not get as far."""
@@ -112,7 +124,7 @@ def minimize_over_vectors(
     with one_thread_if_small(objective.n_rows * m * (m + d)):
         search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
         search.run(revive)
-    return search.result()
+        return search.result()
 
 
 class _Search:
@@ -125,7 +137,6 @@ class _Search:
         on_step: Callable[[Progress], bool | None] | None,
     ) -> None:
         self.objective = objective
-        self.shape = Z.shape
         self.max_iter = max_iter
         self.tol = tol
         # the more vectors there are to move, the more steps are left when steps become small
@@ -133,57 +144,87 @@ class _Search:
         self.on_step = on_step
         self.started = time.perf_counter()
         self.n_iter = 0
-        self.quiet = 0
         self.interrupted = False
         self.stopped = False
-        self.converged = False
-        self.best = objective(Z)
-        self.before_revival = self.best
-        self.history = [self.best.value]
+        self.history: list[float] = []
+        self._begin(objective(Z))
+
+    def _begin(self, at: Evaluation) -> None:
+        """Go on from a point whose W cannot be compared with those before."""
+        self.best = self.before_revival = self.last = at
+        self.history.append(at.value)
+        self.first = at.value
         # W may come in any unit, and end at zero: it is measured by where the search began
-        self.unit = abs(self.best.value) if abs(self.best.value) > _NOTHING else 1.0
-        self.rank = self.best.rank
-        self._start = np.empty(0)
-        self._last_value = self.best.value
+        self.unit = abs(at.value) if abs(at.value) > _NOTHING else 1.0
+        self.rank = at.rank
+        self.quiet, self.revivals = 0, 0
+        self.converged = self.wants_rows = False
 
     def run(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> None:
-        revivals = 0
         try:
-            while self.n_iter < self.max_iter:
+            while self.n_iter < self.max_iter and not self.stopped:
                 self._leg()
-                if self.n_iter >= self.max_iter or self.stopped:
+                if self.stopped:
                     break
-                if self.converged:
-                    fresh = revive(self.best) if revive and revivals < _MAX_REVIVALS else None
-                    if fresh is None:
-                        break
-                    revivals += 1
-                    at = self.objective(fresh)
-                    if at.value >= self.best.value + _REVIVAL_RISE * abs(self.best.value):
-                        break
-                    self.before_revival = self._lowest()
-                    self.best, self.rank = at, at.rank
-                    self.history.append(self._lowest().value)
-                    self.converged, self.quiet = False, 0
+                if self._goes_on_with_more_rows():
+                    continue
+                if self.n_iter < self.max_iter and self.converged and not self._revive(revive):
+                    break
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def _goes_on_with_more_rows(self) -> bool:
+        # the last quarter of the steps is for all rows
+        few_left = self.n_iter >= _SAMPLE_STEPS * self.max_iter
+        if not (self.wants_rows or self.converged or few_left):
+            return False
+        more = self.objective.on_more_rows(self._lowest(), all_rows=few_left)
+        self.wants_rows = False
+        if more is None:
+            return False
+        self._begin(more)
+        return True
+
+    def _revive(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> bool:
+        """Replace vectors that no longer help; returns whether there were any."""
+        if revive is None or self.revivals >= _MAX_REVIVALS:
+            return False
+        fresh = revive(self.best)
+        if fresh is None:
+            return False
+        self.revivals += 1
+        at = self.objective(fresh, like=self.best)
+        if at.value >= self.best.value + _REVIVAL_RISE * abs(self.best.value):
+            return False
+        self.before_revival = self._lowest()
+        self.best, self.rank = at, at.rank
+        self.history.append(self._lowest().value)
+        self.converged, self.quiet = False, 0
+        return True
 
     def _lowest(self) -> Evaluation:
         return min(self.before_revival, self.best, key=lambda at: at.value)
 
     def _leg(self) -> None:
-        """L-BFGS at a fixed rank, until it converges, the rank changes or the budget is spent."""
-        before = self._last_value = self.best.value
-        scale = self._scale()
-        self._start = self.best.vectors.ravel() / scale
+        """L-BFGS, until it converges, the rank or the rows change or the budget is spent."""
+        start = self.last = self.best
+        chart = self.objective.around(start)
+
+        def value(x: FloatArray) -> tuple[float, FloatArray]:
+            # L-BFGS asks first for the point where the last leg ended
+            at = chart.at(x, self.rank) if x.any() else start
+            if at.value < self.best.value:
+                self.best = at
+            return at.value / self.unit, chart.slopes(at) / self.unit
+
         # SciPy divides by what a step changed in the gradient, for a Hessian that nobody asks for
         with np.errstate(divide="ignore"):
             result = minimize(
-                self._value,
-                self._start,
-                args=(scale,),
+                value,
+                np.zeros(chart.size),
                 jac=True,
                 method="L-BFGS-B",
+                bounds=chart.bounds,
                 callback=self._accepted,
                 options={
                     "maxiter": self.max_iter - self.n_iter,
@@ -193,45 +234,38 @@ class _Search:
                     "gtol": self.tol * 1e-2,
                 },
             )
-        natural = self.best.natural_rank
-        if natural != self.rank and self.quiet < _STALL_STEPS:
-            self.rank = natural
-            if self.best.value < before - 1e-12 * abs(before):
+        if self._has_another_rank() and self.quiet < _STALL_STEPS:
+            self.rank = self.best.natural_rank
+            if self.best.value < start.value - 1e-12 * abs(start.value):
                 return
-        self.converged = not self.stopped and (self.n_iter < self.max_iter or result.success)
+        self.converged = not (self.stopped or self.wants_rows) and (
+            self.n_iter < self.max_iter or result.success
+        )
+
+    def _has_another_rank(self) -> bool:
+        return self.objective.holds_rank and self.best.natural_rank != self.rank
 
     def _has_fallen(self) -> bool:
         """Whether W is lower than at the start by more than its rounding."""
-        return self._lowest().value < self.history[0] - 1e-12 * abs(self.history[0])
+        return self._lowest().value < self.first - 1e-12 * abs(self.first)
 
     def _slope(self) -> float:
         """The largest component of the gradient, in units of W per typical distance."""
-        return float(np.abs(self.best.gradient).max()) * self._scale() / self.unit
-
-    def _scale(self) -> float:
-        """A typical distance, so that L-BFGS's first step is of a sensible length."""
-        spread = float(np.sqrt(np.mean(np.var(self.best.vectors, axis=0)))) or 1.0
-        return spread
-
-    def _value(self, z: FloatArray, scale: float) -> tuple[float, FloatArray]:
-        if np.array_equal(z, self._start):
-            at = self.best  # where the last leg ended: L-BFGS asks for it first
-        else:
-            at = self.objective(z.reshape(self.shape) * scale, self.rank)
-        if at.value < self.best.value:
-            self.best = at
-        return at.value / self.unit, at.gradient.ravel() * (scale / self.unit)
+        slopes = self.objective.around(self.best).slopes(self.best)
+        return float(np.abs(slopes).max()) / self.unit
 
     def _accepted(self, intermediate_result: object) -> None:
         self.n_iter += 1
-        value = self.best.value
-        drop = self._last_value - value
-        self.quiet = self.quiet + 1 if drop < self.quiet_drop * abs(value) else 0
-        self._last_value = value
+        before, self.last = self.last, self.best
+        drop = before.value - self.best.value
+        self.quiet = self.quiet + 1 if drop < self.quiet_drop * abs(self.best.value) else 0
+        self.wants_rows = self.objective.is_noise(before, self.best)
         self.history.append(self._lowest().value)
         if self.on_step is not None and self.on_step(self._progress()):
             self.stopped = True
-        if self.stopped or self.quiet >= _STALL_STEPS or self.best.natural_rank != self.rank:
+        if self.stopped or self.wants_rows or self.quiet >= _STALL_STEPS:
+            raise StopIteration
+        if self._has_another_rank():
             raise StopIteration
 
     def _progress(self) -> Progress:
@@ -252,6 +286,11 @@ class _Search:
         return None if read is None else read / max(time.perf_counter() - self.started, 1e-9)
 
     def result(self) -> Descent:
+        try:
+            end = self.objective.proven(self._lowest())
+        except KeyboardInterrupt:  # a model is left all the same; Ctrl-C once more is passed on
+            self.interrupted = True
+            end = self.objective.proven(self._lowest())
         if self.interrupted:
             message = _INTERRUPTED
         elif self.stopped:
@@ -264,7 +303,7 @@ class _Search:
         else:
             message = f"max_iter={self.max_iter} steps taken while W still falls"
         return Descent(
-            best=self._lowest(),
+            best=end,
             n_iter=self.n_iter,
             n_evaluations=self.objective.n_evaluations,
             converged=self.converged,

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.descent import Descent, Progress, minimize_over_vectors
 from kernelet.learners.exchange import resized, revived
+from kernelet.learners.ground import Ground
+from kernelet.learners.joint_objective import JointObjective
 from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjective, Objective
 
 # The inner solves need not be finer than the search over Z can tell.
@@ -61,6 +66,63 @@ def learn_direct(
         random_state=random_state,
         on_step=on_step,
     )
+
+
+def search_vectors(
+    ground: Ground,
+    kernel: Kernel,
+    problem: Any,
+    vectors: FloatArray,
+    *,
+    learn: str = "nothing",
+    learned: Kernel | None = None,
+    max_iter: int,
+    tol: float,
+    n_vectors: int | None = None,
+    seed: int = 0,
+    on_step: Callable[[Progress], bool | None] | None = None,
+) -> Descent:
+    """The search over vectors, and over the kernel's scales, for rows wherever they are.
+
+    Where the kernel is radial and the loss is smooth, or has a smooth twin, the search goes over
+    both together on rows in memory: all of them, or a sample of rows that are elsewhere. A loss
+    that is not smooth, and all rows that are elsewhere, are searched from where that ends, with the
+    kernel that was found.
+
+    Parameters
+    ----------
+    ground : Ground
+    kernel : Kernel
+    problem : inner problem of the ground
+    vectors : ndarray of shape (m, d)
+        Where the search starts.
+    learn : {"features", "width", "nothing"}
+        What is learned of the kernel.
+    learned : Kernel, default=None
+        The kernel of an earlier search, to start from.
+    max_iter, tol, n_vectors, on_step
+        As in `learn_direct`.
+    seed : int
+    """
+    search = partial(descend, tol=tol, random_state=seed, on_step=on_step)
+    first: Descent | None = None
+    is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
+    table, at_hand = ground.at_hand(problem) if problem.has_smooth_twin else (None, problem)
+    smooth = at_hand.smooth if problem.has_smooth_twin else None
+    is_last = table is ground and smooth is problem
+    if smooth is not None and isinstance(kernel, RadialKernel) and (is_last or not is_near):
+        m = vectors.shape[0] if n_vectors is None else n_vectors
+        joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned)
+        first = search(joint, vectors, max_iter=max_iter, n_vectors=n_vectors)
+        if learn != "nothing":
+            first = replace(first, kernel_gain=joint.kernel_gain(first.best))
+        if is_last:
+            return first
+        vectors, kernel, n_vectors = first.best.vectors, first.best.kernel, None
+        max_iter = 0 if first.interrupted else max_iter - first.n_iter
+    objective = ground.objective(kernel, problem)
+    end = search(objective, vectors, max_iter=max_iter, n_vectors=n_vectors)
+    return end if first is None else end.after(first)
 
 
 def descend(

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
 from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import require_width
 from kernelet.learners.checkpoint import checkpoint_of
 from kernelet.learners.descent import Descent, Progress
-from kernelet.learners.direct import descend
+from kernelet.learners.direct import search_vectors
 from kernelet.learners.direct_path import WarmStarted
 from kernelet.learners.ground import Ground
 from kernelet.learners.kernel_guards import Guard, HeldOutLoss
@@ -74,9 +75,11 @@ class DirectEstimator(WarmStarted):
         starts = self._last_vectors(ground.shape[1], len(problems))
         saved = checkpoint_of(self, ground.shape)
         lock, interrupted = Lock(), Event()
-        if self._learns_kernel():
-            learned = self._learned_kernel(ground, kernel, problems, budgets[0], rng)
-            kernel, self.kernel_gain_ = learned.kernel, learned.gain
+        learn = self._learned_part(kernel, problems)
+        self.kernel_gain_ = 0.0
+        if learn != "nothing" and not problems[0].has_smooth_twin:
+            learned = self._learned_kernel(ground, kernel, problems[0], learn, budgets[0], rng)
+            kernel, learn, self.kernel_gain_ = learned.kernel, "nothing", learned.gain
             if learned.interrupted:  # the search ends after a step
                 interrupted.set()
         ends: dict[int, Descent] = {}
@@ -100,13 +103,17 @@ class DirectEstimator(WarmStarted):
                     start = starts[k] if kept is None else kept
                     if start is None:
                         start = ground.seed(budgets[k], self.init, kernel, seed)
-                    end = descend(
-                        ground.objective(kernel, problems[k]),
+                    end = search_vectors(
+                        ground,
+                        kernel,
+                        problems[k],
                         start,
+                        learn=learn,
+                        learned=self._last_kernel() if starts[k] is not None else None,
                         max_iter=max(1, self.max_iter - steps_before),
                         tol=self.tol,
                         n_vectors=budgets[k] if kept is None and starts[k] is not None else None,
-                        random_state=seed,
+                        seed=seed,
                         on_step=on_step,
                     )
                     return replace(end, n_iter=end.n_iter + steps_before)
@@ -127,31 +134,29 @@ class DirectEstimator(WarmStarted):
                         search(k)
         if saved is not None and not interrupted.is_set():
             saved.remove()
+        if learn != "nothing":
+            self.kernel_gain_ = ends[0].kernel_gain
         return [ends[k] for k in range(len(problems))]
 
     def _learned_kernel(
         self,
         ground: Ground,
         kernel: Kernel,
-        problems: Sequence[Any],
+        problem: Any,
+        learn: str,
         budget: int,
         rng: np.random.RandomState,
     ) -> LearnedKernel:
-        """The widths that serve rows held out best, for estimators that can learn them."""
-        self.kernel_gain_ = 0.0
-        asked = f"learn_kernel={self.learn_kernel!r}"
-        radial = require_width(kernel, f"{type(self).__name__} with {asked}")
-        if len(problems) > 1:
-            raise ValueError(f'{asked} learns one kernel for all classes; give vectors="shared".')
+        """The widths that serve rows held out best, where the loss is not smooth."""
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        table, problem = ground.at_hand(problems[0])
+        table, problem = ground.at_hand(problem)
         return learn_widths(
             table.X,
-            radial,
+            require_width(kernel, type(self).__name__),
             problem,
             table.seed(budget, self.init, kernel, seed),
             lambda held: self._guard(table.X, problem, held, seed),
-            per_feature=self.learn_kernel == "features",
+            per_feature=learn == "features",
             max_iter=self.max_iter,
             tol=self.tol,
             seed=seed,
@@ -161,12 +166,25 @@ class DirectEstimator(WarmStarted):
         """What rows held out judge widths by."""
         return HeldOutLoss(X[held], problem.subset(held))
 
-    def _learns_kernel(self) -> bool:
+    def _learned_part(self, kernel: Kernel, problems: Sequence[Any]) -> str:
+        """What ``learn_kernel`` asks to be learned of the kernel."""
         asked = getattr(self, "learn_kernel", False)
-        if isinstance(asked, bool | np.bool_) or (asked == "features" and self._learns_features):
-            return bool(asked)
-        known = 'True, False or "features"' if self._learns_features else "True or False"
-        raise ValueError(f"learn_kernel must be {known}, got {asked!r}.")
+        is_flag = isinstance(asked, bool | np.bool_)
+        if not is_flag and (asked not in ("auto", "features") or not self._learns_features):
+            known = (
+                'True, False, "features" or "auto"' if self._learns_features else "True or False"
+            )
+            raise ValueError(f"learn_kernel must be {known}, got {asked!r}.")
+        if is_flag and not asked:
+            return "nothing"
+        if isinstance(asked, str) and asked == "auto":
+            serves = isinstance(kernel, RadialKernel) and len(problems) == 1
+            return "features" if serves and problems[0].has_smooth_twin else "nothing"
+        text = f"learn_kernel={asked!r}"
+        require_width(kernel, f"{type(self).__name__} with {text}")
+        if len(problems) > 1:
+            raise ValueError(f'{text} learns one kernel for all classes; give vectors="shared".')
+        return "width" if is_flag else "features"
 
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""
@@ -181,8 +199,6 @@ class DirectEstimator(WarmStarted):
         self.history_ = [np.array(search.history) for search in searches]
         self.n_iter_ = sum(search.n_iter for search in searches)
         self.n_evaluations_ = sum(search.n_evaluations for search in searches)
-        if not getattr(self, "learn_kernel", True):
-            self.kernel_gain_ = 0.0
         self.interrupted_ = any(search.interrupted for search in searches)
         for search in searches:
             search.warn_unless_converged(type(self).__name__)

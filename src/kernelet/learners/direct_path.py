@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from kernelet.kernels import Kernel
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count, positive
 from kernelet.machine import KernelMachine
@@ -91,7 +92,7 @@ class WarmStarted:
                 model.set_params(tol=_PATH_TOL * positive("tol", self.tol))
             if last is not None:
                 model.set_params(warm_start=True)
-                model._vector_sets = last._vector_sets
+                model._vector_sets, model._kernel_before = last._vector_sets, last.machine_.kernel
             model.fit(X, y, sample_weight)
             last = model.set_params(warm_start=self.warm_start, tol=self.tol)
             yield last
@@ -113,6 +114,11 @@ class WarmStarted:
         if last is None or len(last) != n_searches or last[0].shape[1] != n_features:
             return [None] * n_searches
         return list(last)
+
+    def _last_kernel(self) -> Kernel | None:
+        """The kernel of the last fit, for a search that starts from its vectors."""
+        fitted = getattr(self, "machine_", None)
+        return getattr(self, "_kernel_before", None) if fitted is None else fitted.kernel
 
     def _recall_vectors(self) -> None:
         """After loading: a file holds the vectors once, in the machine; a warm start needs them."""

@@ -61,7 +61,7 @@ def best_rows(
     row explains is taken out of the others.
     """
     candidates = objective.candidates(_CANDIDATES, rng)
-    kernel = objective.kernel
+    kernel = at.kernel
     values = kernel(candidates, at.vectors)
     slope = objective.slope_at(at, candidates)
     slope += values @ (at.coefficients * at.norm_gradient)
@@ -130,7 +130,7 @@ def resized(
         surplus = vectors.shape[0] - n_vectors
         batch = min(surplus, max(1, vectors.shape[0] // 4))
         vectors = np.delete(vectors, removals(at, batch)[0], axis=0)
-        at = objective(vectors)
+        at = objective(vectors, like=at)
     while vectors.shape[0] < n_vectors:
         missing = n_vectors - vectors.shape[0]
         rows, _ = best_rows(objective, at, min(missing, max(1, vectors.shape[0])), rng)
@@ -138,5 +138,5 @@ def resized(
             break
         vectors = np.concatenate([vectors, rows])
         if vectors.shape[0] < n_vectors:
-            at = objective(vectors)
+            at = objective(vectors, like=at)
     return vectors

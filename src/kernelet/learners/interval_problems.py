@@ -53,6 +53,8 @@ class IntervalProblem:
         """Deviations cost C_i q a unit below the target and C_i (1 - q) above it."""
         return cls(y, y, quantile * C, (1.0 - quantile) * C, size, tol)
 
+    has_smooth_twin = False
+
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
@@ -89,6 +91,9 @@ class OneClassProblem:
         self.C = C
         self.nu = nu
         self.tol = tol
+
+    # W rewards a kernel that tells no rows apart, and is no guide to its scales
+    has_smooth_twin = False
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve by an interior point, which takes no start."""

@@ -128,19 +128,65 @@ def subspace_of(kernel: Kernel, Z: FloatArray, gram: FloatArray, rank: int | Non
         return WhitenedMap.from_gram(kernel, Z, gram)
 
 
+class Chart(Protocol):
+    """Coordinates around a point, all of them zero there, in which a search takes its steps."""
+
+    size: int
+    bounds: list[tuple[float, float]] | None
+
+    def at(self, x: FloatArray, rank: int | None) -> Evaluation:
+        """W at these coordinates; ``rank`` holds the subspace's dimension fixed."""
+        ...
+
+    def slopes(self, at: Evaluation) -> FloatArray:
+        """The gradient of W in these coordinates."""
+        ...
+
+
 class Objective(Protocol):
-    """W(Z), wherever the rows are."""
+    """W(Z), wherever the rows are.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The one given, where the kernel is learned.
+    n_evaluations : int
+    holds_rank : bool
+        Whether W is smooth only as long as the dimension of the subspace is held fixed.
+    """
 
     kernel: Kernel
     n_evaluations: int
+    holds_rank: bool
 
     @property
     def n_rows(self) -> int:
         """Rows that are worked on at once."""
         ...
 
-    def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
-        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> Evaluation:
+        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed.
+
+        A kernel that is learned is that of the evaluation ``like``.
+        """
+        ...
+
+    def around(self, at: Evaluation) -> Chart:
+        """Coordinates around a point, in units in which steps are of the order of one."""
+        ...
+
+    def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
+        """Whether W fell by less than a sample of the rows can tell."""
+        ...
+
+    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
+        """W at the same point on a larger sample; None where all rows are in use."""
+        ...
+
+    def proven(self, at: Evaluation) -> Evaluation:
+        """W at the same point on all rows, with a certificate."""
         ...
 
     @property
@@ -157,7 +203,43 @@ class Objective(Protocol):
         ...
 
 
-class MarginalObjective:
+class VectorChart:
+    """Z = Z_0 + scale x, the scale a typical distance between the vectors."""
+
+    bounds: list[tuple[float, float]] | None = None
+
+    def __init__(self, objective: Objective, Z: FloatArray) -> None:
+        self._objective, self._start = objective, Z
+        self._scale = float(np.sqrt(np.mean(np.var(Z, axis=0)))) or 1.0
+        self.size = Z.size
+
+    def at(self, x: FloatArray, rank: int | None) -> Evaluation:
+        return self._objective(self._start + self._scale * x.reshape(self._start.shape), rank)
+
+    def slopes(self, at: Evaluation) -> FloatArray:
+        slopes: FloatArray = self._scale * at.gradient.ravel()
+        return slopes
+
+
+class VectorObjective:
+    """What objectives of the vectors alone, over all rows, have in common; a mixin."""
+
+    holds_rank = True
+
+    def around(self: Any, at: Evaluation) -> Chart:
+        return VectorChart(self, at.vectors)
+
+    def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
+        return False
+
+    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> None:
+        return None
+
+    def proven(self, at: Evaluation) -> Evaluation:
+        return at
+
+
+class MarginalObjective(VectorObjective):
     """W(Z) for rows X, a kernel and an inner problem.
 
     Parameters
@@ -175,8 +257,13 @@ class MarginalObjective:
         self.n_evaluations = 0
         self._last: tuple[FloatArray, FloatArray] | None = None
 
-    def __call__(self, Z: FloatArray, rank: int | None = None) -> Evaluation:
-        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed."""
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> Evaluation:
+        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed.
+
+        A kernel that is learned is that of the evaluation ``like``.
+        """
         self.n_evaluations += 1
         prepared = self.kernel.prepare(Z)
         gram, gram_pullback = prepared.linearize(Z)

@@ -29,6 +29,8 @@ class PrincipalProblem:
         self.share = weights / weights.sum()
         self.n_components = n_components
 
+    has_smooth_twin = False
+
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """An eigenvalue problem of the size of the subspace."""
         if not Phi.shape[1]:

@@ -60,9 +60,26 @@ class RidgeProblem:
             gap=gap,
         )
 
-    def subset(self, index: NDArray[np.intp]) -> RidgeProblem:
-        """The same problem over some of its rows."""
-        return RidgeProblem(self.Y[index], self.C[index], self.fit_intercept)
+    has_smooth_twin = True
+
+    @property
+    def smooth(self) -> RidgeProblem:
+        """The problem itself: its loss has a derivative."""
+        return self
+
+    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """A linear system is solved as it is."""
+        return self.solve(Phi.astype(np.float64, copy=False), start)
+
+    def row_losses(self, solution: InnerSolution) -> FloatArray:
+        """What each row costs at the solution, all targets together."""
+        slopes = solution.score_gradient
+        losses: FloatArray = np.einsum("ij,ij->i", slopes, slopes) / (2.0 * self.C)
+        return losses
+
+    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> RidgeProblem:
+        """The same problem over some of its rows, whose costs are multiplied."""
+        return RidgeProblem(self.Y[index], scale * self.C[index], self.fit_intercept)
 
     def loss(self, scores: FloatArray) -> float:
         """Half the squared deviations, weighted."""

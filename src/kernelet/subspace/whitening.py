@@ -165,9 +165,18 @@ class WhitenedMap(SubspaceMap):
 
     @classmethod
     def from_gram(
-        cls, kernel: Kernel, vectors: FloatArray, gram: FloatArray, rank: int | None = None
+        cls,
+        kernel: Kernel,
+        vectors: FloatArray,
+        gram: FloatArray,
+        rank: int | None = None,
+        least: float = 0.0,
     ) -> WhitenedMap:
-        """`from_vectors` for finite vectors whose Gram matrix is known."""
+        """`from_vectors` for finite vectors whose Gram matrix is known.
+
+        Eigenvalues at or below ``least`` times the largest count as zero, too: features of kernel
+        values in single precision have no digits there.
+        """
         if not np.isfinite(gram).all():
             raise ValueError(
                 f"{kernel!r} has values that are not finite on the vectors; scale the data, or "
@@ -184,7 +193,8 @@ class WhitenedMap(SubspaceMap):
                 f"{kernel!r} has no positive direction on these {m} vectors, so no machine with a "
                 "margin exists in their span; take a positive definite kernel."
             )
-        natural_rank = int(np.sum(eigenvalues > relative_rank_tolerance(m) * largest))
+        tolerance = max(least, relative_rank_tolerance(m))
+        natural_rank = int(np.sum(eigenvalues > tolerance * largest))
         if rank is None:
             rank = natural_rank
         elif not 0 <= rank <= m:

@@ -1,0 +1,220 @@
+r"""The linear stage in front of a radial kernel, the parameters of which are learned.
+
+.. math:: k(x, z) = \text{profile}(\pm |p(x) - v|^2), \qquad p(x) = A (x - c), \quad v = p(z)
+
+A is diagonal (one scale for each feature, or the same for all) or of a few rows (a projection); the
+kernel's own factor is part of it. A search moves the parameters of A and the coordinates v, so that
+distances between vectors change with v alone. Rows are centred and divided by their standard
+deviations once, in double precision, before they are cast: neither the origin nor the units of
+features cost digits after that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.kernels import Kernel, ScaledFeatures
+from kernelet.kernels.arrays import is_sparse
+from kernelet.kernels.radial import RadialKernel
+from kernelet.kernels.width import with_gamma
+
+FloatArray = NDArray[np.float64]
+
+# How far the logarithm of a squared scale may go from where it starts.
+_FARTHEST = float(np.log(1e4))
+# Numbers that are standardised at a time.
+_BLOCK = 1 << 20
+
+
+class StandardRows:
+    """Rows about their means in units of their standard deviations, and their squares.
+
+    CSR rows stay as they are: without zeros they would not fit into memory.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    order : ndarray of shape (n,)
+        The order in which they are kept.
+    dtype : type
+        float32 or float64; CSR rows are float64.
+    """
+
+    def __init__(self, X: Any, order: NDArray[np.intp], dtype: Any) -> None:
+        n, d = X.shape
+        if is_sparse(X):
+            self.centre, self.unit = np.zeros(d), np.ones(d)
+            self.all = X[order].astype(np.float64)
+            self.all_squares = self.all.multiply(self.all).tocsr()
+        else:
+            self.centre = X.mean(axis=0)
+            spread = X.std(axis=0)
+            self.unit = np.where(spread > 0.0, spread, 1.0)
+            self.all = np.empty((n, d), dtype=dtype)
+            step = max(1, _BLOCK // max(1, d))
+            for start in range(0, n, step):
+                rows = X[order[start : start + step]] - self.centre
+                self.all[start : start + step] = rows / self.unit
+            self.all_squares = np.square(self.all)
+        self.dtype = self.all.dtype
+        self.take(n)
+
+    def take(self, n: int) -> None:
+        """Use the first n rows."""
+        self.rows, self.squares = self.all[:n], self.all_squares[:n]
+
+
+class InputStage(ABC):
+    """p(x) = A (x - c) for the rows of a search.
+
+    Parameters
+    ----------
+    rows : StandardRows
+    kernel : RadialKernel
+        Where the search starts.
+    """
+
+    def __init__(self, rows: StandardRows, kernel: RadialKernel) -> None:
+        self.rows, self.start = rows, kernel
+        self.sign = float(np.sign(kernel.factor))
+        self.size = float(np.sqrt(abs(kernel.factor)))
+
+    #: Of A, at the start of the search.
+    parameters: FloatArray
+
+    @abstractmethod
+    def distances(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
+        """+-|p(x_i) - v_j|^2 for all rows, in their precision."""
+
+    @abstractmethod
+    def pull(
+        self,
+        parameters: FloatArray,
+        v: FloatArray,
+        V: FloatArray,
+        active: NDArray[np.intp] | slice,
+    ) -> tuple[FloatArray, FloatArray]:
+        """sum_ij V_ij d distance_ij / d parameters, and / dv; V has a row for each active row."""
+
+    @abstractmethod
+    def kernel(self, parameters: FloatArray) -> Kernel:
+        """The kernel of these parameters, in the units of the rows given."""
+
+    @abstractmethod
+    def vectors(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
+        """Vectors in the units of the rows given."""
+
+    @abstractmethod
+    def coordinates(self, parameters: FloatArray, Z: FloatArray) -> FloatArray:
+        """v of vectors in the units of the rows given."""
+
+    @abstractmethod
+    def recall(self, kernel: Kernel) -> None:
+        """Start from a kernel that an earlier search has found, if it is one of this stage's."""
+
+    @abstractmethod
+    def penalty(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """How far the parameters are from plain ones, and its gradient."""
+
+    @abstractmethod
+    def bounds(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How far each parameter may go down and up from here."""
+
+    def between(self, v: FloatArray) -> FloatArray:
+        """+-|v_i - v_j|^2."""
+        norms = np.einsum("ij,ij->i", v, v)
+        squared: FloatArray = norms[:, None] + norms - 2.0 * (v @ v.T)
+        np.maximum(squared, 0.0, out=squared)
+        squared.flat[:: squared.shape[0] + 1] = 0.0
+        squared *= self.sign
+        return squared
+
+    def _clipped(self, t: FloatArray) -> FloatArray:
+        """Rounding may leave a squared distance below zero."""
+        zero = np.zeros((), dtype=t.dtype)
+        (np.minimum if self.sign < 0.0 else np.maximum)(t, zero, out=t)
+        return t
+
+
+class Scales(InputStage):
+    """A = diag(s): logarithms of s^2 for each feature, one for all features, or none.
+
+    Parameters
+    ----------
+    rows : StandardRows
+    kernel : RadialKernel
+    learn : {"features", "width", "nothing"}
+    """
+
+    def __init__(self, rows: StandardRows, kernel: RadialKernel, learn: str) -> None:
+        super().__init__(rows, kernel)
+        self.learn = learn
+        d = rows.centre.size
+        self.parameters = np.zeros({"features": d, "width": 1, "nothing": 0}[learn])
+
+    def _scales(self, logs: FloatArray) -> FloatArray:
+        if self.learn == "nothing":
+            return np.full(self.rows.centre.size, self.size)
+        return self.size * np.exp(0.5 * np.broadcast_to(logs, self.rows.centre.shape))
+
+    def distances(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
+        a = self._scales(parameters) * self.rows.unit
+        dtype = self.rows.dtype
+        t: FloatArray = self.rows.rows @ (-2.0 * self.sign * (a * v).T).astype(dtype)
+        norms = self.rows.squares @ (self.sign * np.square(a)).astype(dtype)
+        t += norms[:, None]
+        t += (self.sign * np.einsum("ij,ij->i", v, v)).astype(dtype)
+        return self._clipped(t)
+
+    def pull(
+        self,
+        parameters: FloatArray,
+        v: FloatArray,
+        V: FloatArray,
+        active: NDArray[np.intp] | slice,
+    ) -> tuple[FloatArray, FloatArray]:
+        a = self._scales(parameters) * self.rows.unit
+        sums = np.asarray((self.rows.rows[active].T @ V).T, dtype=np.float64) * a
+        dv = 2.0 * self.sign * (V.sum(axis=0, dtype=np.float64)[:, None] * v - sums)
+        if self.learn == "nothing":
+            return np.zeros(0), dv
+        squares = np.asarray(self.rows.squares[active].T @ V.sum(axis=1), dtype=np.float64)
+        slopes = self.sign * (np.square(a) * squares - (v * sums).sum(axis=0))
+        return (slopes if self.learn == "features" else np.array([slopes.sum()])), dv
+
+    def kernel(self, parameters: FloatArray) -> Kernel:
+        if self.learn == "nothing":
+            return self.start
+        if self.learn == "width":
+            return with_gamma(self.start, self.start.gamma * float(np.exp(parameters[0])))
+        return ScaledFeatures(self.start, tuple(np.exp(0.5 * parameters)))
+
+    def vectors(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
+        return v / self._scales(parameters) + self.rows.centre
+
+    def coordinates(self, parameters: FloatArray, Z: FloatArray) -> FloatArray:
+        return (Z - self.rows.centre) * self._scales(parameters)
+
+    def recall(self, kernel: Kernel) -> None:
+        scales = np.ones(1)
+        if isinstance(kernel, ScaledFeatures):
+            scales, kernel = np.array(kernel.scales), kernel.kernel
+        if not isinstance(kernel, type(self.start)) or 0.0 in scales:
+            return
+        logs = np.log(kernel.gamma / self.start.gamma) + 2.0 * np.log(scales)
+        if np.abs(logs).max() < _FARTHEST and logs.size in (1, self.parameters.size):
+            self.parameters = np.broadcast_to(logs, self.parameters.shape).copy()
+
+    def penalty(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """The mean squared deviation of the logarithms from their mean."""
+        if not parameters.size:
+            return 0.0, parameters
+        spread = parameters - parameters.mean()
+        return float(np.mean(np.square(spread))), 2.0 * spread / spread.size
+
+    def bounds(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return -_FARTHEST - parameters, _FARTHEST - parameters

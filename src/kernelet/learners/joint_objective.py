@@ -1,0 +1,295 @@
+r"""W as a function of the vectors and of the kernel's scales together.
+
+.. math:: W(Z, \theta) = \min_{\beta, b} F\bigl(f, \tfrac12 \beta' K^z \beta\bigr)
+    + \rho\, W_0\, r(\theta)
+
+By the envelope theorem the derivatives in both come from the same weights dF/df beta', so that the
+scales cost two products more. r keeps the scales of features together: at another kernel W measures
+another norm, and would fit noise with many scales. Most steps need few rows: the search begins on
+a random sample, whose costs stand for all rows, and doubles it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import dense, is_sparse
+from kernelet.kernels.radial import RadialKernel
+from kernelet.learners.input_stage import InputStage, Scales, StandardRows
+from kernelet.learners.marginal import (
+    Evaluation,
+    FloatArray,
+    InnerSolution,
+    Start,
+)
+from kernelet.subspace import WhitenedMap
+
+# Above this share of rows with a gradient, copying them costs more than products with zeros.
+_MOST_ROWS = 0.6
+# Kernel values above which single precision pays.
+_SINGLE_ABOVE = 100_000
+# Eigenvalues of K^z below this share of the largest are noise of kernel values in single precision.
+_SINGLE_RANK = 1e-8
+# The search begins on so many rows, and on so many for each vector, unless this is nearly all.
+_FEWEST_ROWS = 2000
+_ROWS_PER_VECTOR = 50
+_LARGEST_SAMPLE = 0.75
+# Standard errors that a step has to gain.
+_ERRORS = 2.0
+# What the regulariser costs, in units of W at the start.
+_PRIOR = 0.03
+
+
+class SmoothProblem(Protocol):
+    """An inner problem with a differentiable loss."""
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve it, with a certificate."""
+        ...
+
+    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve it as exactly as a search over vectors needs, in the precision of Phi."""
+        ...
+
+    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> Self:
+        """The problem over some of its rows, whose costs are multiplied."""
+        ...
+
+    def row_losses(self, solution: InnerSolution) -> FloatArray:
+        """What each row costs at the solution."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Parameters of the input stage, and coordinates of the vectors behind it."""
+
+    parameters: FloatArray
+    v: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointEvaluation(Evaluation):
+    """W at a place, with its gradient there; ``value`` includes the regulariser.
+
+    Attributes
+    ----------
+    place : Place
+    slopes : ndarray
+        In the parameters, then in the coordinates of the vectors.
+    regulariser : float
+    row_losses : ndarray or None
+        Of the rows of the sample, where not all rows are in use.
+    """
+
+    place: Place
+    slopes: FloatArray
+    regulariser: float
+    row_losses: FloatArray | None
+
+
+class PlaceChart:
+    """Changes of the parameters, then of the coordinates of the vectors."""
+
+    def __init__(self, objective: JointObjective, place: Place) -> None:
+        self._objective, self._start = objective, place
+        self.size = place.parameters.size + place.v.size
+        lower, upper = objective.stage.bounds(place.parameters)
+        self.bounds: list[tuple[float, float]] | None = [
+            *zip(lower, upper, strict=True),
+            *[(-np.inf, np.inf)] * place.v.size,
+        ]
+
+    def at(self, x: FloatArray, rank: int | None) -> JointEvaluation:
+        split = self._start.parameters.size
+        v = self._start.v + x[split:].reshape(self._start.v.shape)
+        return self._objective.at(Place(self._start.parameters + x[:split], v))
+
+    def slopes(self, at: Evaluation) -> FloatArray:
+        assert isinstance(at, JointEvaluation)
+        return at.slopes
+
+
+class JointObjective:
+    """W(Z, theta) of a smooth inner problem, for rows in memory and a radial kernel.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    kernel : RadialKernel
+        Where the search starts.
+    problem : SmoothProblem
+    learn : {"features", "width", "nothing"}
+        What is learned of the kernel.
+    n_vectors : int
+    seed : int
+        Draws the sample that the search begins on.
+    n_first : int, default=None
+        Rows of this sample; without it, as many as are worth it.
+    single : bool, default=None
+        Whether products are in single precision; without it, where that pays.
+    learned : Kernel, default=None
+        The kernel of an earlier search, to start from.
+    """
+
+    # a direction that is lost or won has an eigenvalue next to nothing, and W hardly changes
+    holds_rank = False
+    rows_read: int | None = None
+
+    def __init__(
+        self,
+        X: Any,
+        kernel: RadialKernel,
+        problem: SmoothProblem,
+        learn: str,
+        n_vectors: int,
+        seed: int,
+        n_first: int | None = None,
+        single: bool | None = None,
+        learned: Kernel | None = None,
+    ) -> None:
+        self.X, self.kernel, self.problem = X, kernel, problem
+        n = X.shape[0]
+        self.n_evaluations = 0
+        self._order = np.random.default_rng(seed).permutation(n)
+        if single is None:
+            single = not is_sparse(X) and kernel.is_smooth and n * n_vectors > _SINGLE_ABOVE
+        self._rows = StandardRows(X, self._order, np.float32 if single else np.float64)
+        self.stage: InputStage = Scales(self._rows, kernel, learn)
+        if learned is not None:
+            self.stage.recall(learned)
+        self._unit: float | None = None
+        self._last: Start | None = None
+        if n_first is None:
+            n_first = max(_FEWEST_ROWS, _ROWS_PER_VECTOR * n_vectors)
+        self._use(n_first if n_first <= _LARGEST_SAMPLE * n else n)
+
+    def _use(self, n: int) -> None:
+        self.n_used = n
+        self._rows.take(n)
+        self._inner = self.problem.subset(self._order[:n], self.n_rows / n)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in memory."""
+        return int(self.X.shape[0])
+
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> JointEvaluation:
+        """W at these vectors, with the kernel given or that of another evaluation."""
+        parameters = self.stage.parameters
+        if like is not None:
+            assert isinstance(like, JointEvaluation)
+            parameters = like.place.parameters
+        return self.at(Place(parameters, self.stage.coordinates(parameters, Z)))
+
+    def at(self, place: Place) -> JointEvaluation:
+        """W and its gradient at a place, on the rows in use."""
+        self.n_evaluations += 1
+        stage, parameters, v = self.stage, place.parameters, place.v
+        K, slope = self._values(stage.distances(parameters, v))
+        gram, gram_slope = self._values(stage.between(v))
+        least = _SINGLE_RANK if K.dtype == np.float32 else 0.0
+        space = WhitenedMap.from_gram(self.kernel, v, gram, least=least)
+        start = None
+        if self._last is not None and self._last[0].shape[0] == v.shape[0]:
+            # the basis of the subspace turns with Z; coefficients are what carries over
+            start = space.weights(self._last[0]), self._last[1]
+        solution = self._inner.approximate(K @ space.transform.T.astype(K.dtype), start)
+        beta = space.coefficients(solution.weights)
+        self._last = beta, solution.intercepts
+        G = solution.score_gradient
+        active: Any = np.flatnonzero(G.any(axis=1))
+        if active.size > _MOST_ROWS * G.shape[0]:
+            active = slice(None)
+        V = G[active].astype(K.dtype, copy=False) @ beta.T.astype(K.dtype)
+        V *= slope[active]
+        in_parameters, in_v = stage.pull(parameters, v, V, active)
+        U = (beta * solution.norm_gradient) @ beta.T * gram_slope
+        in_v += 2.0 * stage.sign * (U.sum(axis=1)[:, None] * v - U @ v)
+        regulariser, its_slopes = self._regulariser(parameters, solution.value)
+        return JointEvaluation(
+            vectors=stage.vectors(parameters, v),
+            value=solution.value + regulariser,
+            gradient=in_v,
+            coefficients=beta,
+            intercepts=solution.intercepts,
+            rank=space.rank,
+            natural_rank=space.rank,
+            gap=solution.gap,
+            kernel=stage.kernel(parameters),
+            score_gradient=G,
+            norm_gradient=solution.norm_gradient,
+            place=place,
+            slopes=np.concatenate([in_parameters + its_slopes, in_v.ravel()]),
+            regulariser=regulariser,
+            row_losses=self._inner.row_losses(solution) if self.n_used < self.n_rows else None,
+        )
+
+    def _values(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Kernel values, in place, and the slopes of the profile."""
+        slope = t if self.kernel.slope_is_value else np.empty_like(t)
+        self.kernel.profile_and_slope(t, slope)
+        return t, slope
+
+    def _regulariser(self, parameters: FloatArray, value: float) -> tuple[float, FloatArray]:
+        if self._unit is None:
+            self._unit = abs(value)
+        spread, slopes = self.stage.penalty(parameters)
+        return _PRIOR * self._unit * spread, _PRIOR * self._unit * slopes
+
+    def around(self, at: Evaluation) -> PlaceChart:
+        """Coordinates around a place."""
+        assert isinstance(at, JointEvaluation)
+        return PlaceChart(self, at.place)
+
+    def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
+        """Whether W fell by less than twice the standard error of the sample's losses."""
+        assert isinstance(before, JointEvaluation) and isinstance(after, JointEvaluation)
+        if before.row_losses is None or after.row_losses is None:
+            return False
+        gains = before.row_losses - after.row_losses
+        share = 1.0 - self.n_used / self.n_rows
+        error = float(gains.std()) * float(np.sqrt(gains.size * share))
+        return before.value - after.value < _ERRORS * error
+
+    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> JointEvaluation | None:
+        """W at the same place on twice as many rows; None where all are in use."""
+        assert isinstance(at, JointEvaluation)
+        if self.n_used == self.n_rows:
+            return None
+        more = 2 * self.n_used
+        self._use(self.n_rows if all_rows or more > _LARGEST_SAMPLE * self.n_rows else more)
+        return self.at(at.place)
+
+    def proven(self, at: Evaluation) -> Evaluation:
+        """W at the same vectors on all rows, in double precision, with a certificate."""
+        space = WhitenedMap.from_vectors(at.kernel, at.vectors)
+        start = space.weights(at.coefficients), at.intercepts
+        solution = self.problem.solve(space.features(self.X), start)
+        return Evaluation.of(space, solution, at.gradient)
+
+    def kernel_gain(self, at: Evaluation) -> float:
+        """The share by which W lies below that of the kernel given, over the same vectors."""
+        given = np.zeros_like(self.stage.parameters)
+        before = self.at(Place(given, self.stage.coordinates(given, at.vectors)))
+        return max(0.0, 1.0 - at.value / before.value) if before.value > 0.0 else 0.0
+
+    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
+        """Rows in use that might become vectors: so many at random, or all."""
+        index = np.sort(rng.choice(self.n_used, min(n_rows, self.n_used), replace=False))
+        return np.asarray(dense(self.X[self._order[index]]), dtype=np.float64)
+
+    def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
+        """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
+        G = at.score_gradient.astype(np.float64, copy=False)
+        active = np.flatnonzero(G.any(axis=1))
+        rows = self.X[self._order[: self.n_used][active]]
+        slope: FloatArray = at.kernel(rows, candidates).T @ G[active]
+        return slope
