@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import datasets, methods
+from benchmarks.frontier_limits import against_limits
 from benchmarks.frontier_plot import draw
 from benchmarks.frontier_tuning import tuned
 from benchmarks.methods.base import Classifier
@@ -119,6 +120,8 @@ def run_frontier(
         print(f"{dataset}: {len(wanted) - len(tasks)} points are there, {len(tasks)} to run")
         succeeded = run_tasks(measure_point, tasks, ledger, n_jobs)
     records = ledger.read()
+    for sentence in against_limits(dataset, records):
+        print(sentence)
     if importlib.util.find_spec("matplotlib") is None:
         print("not drawn: pip install matplotlib")
     elif records:

@@ -62,6 +62,7 @@ class Ledger:
 
     path: Path
     key_columns: Sequence[str] = TABLE_KEY
+    columns: Sequence[str] = COLUMNS
 
     def key(self, record: Mapping[str, str]) -> Key:
         """Return what makes a line different from all others."""
@@ -84,7 +85,7 @@ class Ledger:
             present = self.keys()
             new = [record for record in records if self.key(record) not in present]
             text = io.StringIO()
-            writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+            writer = csv.DictWriter(text, self.columns, lineterminator="\n")
             if self.path.stat().st_size == 0:
                 writer.writeheader()
             writer.writerows(new)

@@ -108,8 +108,8 @@ def fit(family: Family, form: str, budget: int | None, parameters: Parameters, s
     if form == "nystroem":
         return nystroem(family, budget, parameters, split)
     estimator = family.sparse(budget, parameters)
-    if form in LEARNED:
-        estimator.set_params(learn_kernel=LEARNED[form])
+    if "learn_kernel" in estimator.get_params():
+        estimator.set_params(learn_kernel=LEARNED.get(form, False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(split.X_train, split.y_train)
@@ -200,7 +200,7 @@ FAMILIES = {
         5,
         {"gamma": (0.03, 0.1, 0.3), "C": (1.0, 10.0)},
         lambda p: SVC(gamma=p["gamma"], C=p["C"]),
-        lambda m, p: SparseSVC(m, random_state=0, **p),
+        lambda m, p: SparseSVC(m, loss="hinge", random_state=0, **p),
         lambda s, p, m: svm_problem(s, p["C"]),
         class_figures,
     ),

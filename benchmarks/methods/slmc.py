@@ -18,6 +18,8 @@ def fit_binary(
         n_vectors,
         C=svm.C,
         gamma=svm.gamma,
+        loss="hinge",
+        learn_kernel=False,
         init=parameters["init"],
         max_iter=500,
         tol=1e-4,
