@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
 from kernelet.solvers.solution import Solution
+from kernelet.solvers.squared_interval import squared_interval_ridge
 
 
 class IntervalProblem:
@@ -26,6 +29,8 @@ class IntervalProblem:
         Relative duality gap of each solve.
     """
 
+    is_smooth = False  # whether the derivative of the loss is continuous
+
     def __init__(
         self,
         lower: FloatArray,
@@ -42,14 +47,14 @@ class IntervalProblem:
     @classmethod
     def tube(
         cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = 1e-7
-    ) -> IntervalProblem:
+    ) -> Self:
         """Deviations beyond epsilon cost C_i a unit: support vector regression."""
         return cls(y - epsilon, y + epsilon, C, C, size, tol)
 
     @classmethod
     def pinball(
         cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = 1e-7
-    ) -> IntervalProblem:
+    ) -> Self:
         """Deviations cost C_i q a unit below the target and C_i (1 - q) above it."""
         return cls(y, y, quantile * C, (1.0 - quantile) * C, size, tol)
 
@@ -57,17 +62,42 @@ class IntervalProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp]) -> IntervalProblem:
+    def subset(self, index: NDArray[np.intp]) -> Self:
         """The same problem over some of its rows."""
         lower, upper, C_lower, C_upper = (part[index] for part in self.intervals)
-        return IntervalProblem(lower, upper, C_lower, C_upper, self.size, self.tol)
+        return type(self)(lower, upper, C_lower, C_upper, self.size, self.tol)
 
     def loss(self, scores: FloatArray) -> float:
         """What leaving the intervals costs."""
         lower, upper, C_lower, C_upper = self.intervals
         f = scores[:, 0]
         missing, surplus = np.maximum(0.0, lower - f), np.maximum(0.0, f - upper)
-        return float(C_lower @ missing + C_upper @ surplus)
+        return float(C_lower @ self._price(missing) + C_upper @ self._price(surplus))
+
+    def _price(self, distances: FloatArray) -> FloatArray:
+        """What distances from the interval cost, at a cost of one."""
+        return distances
+
+
+class SquaredIntervalProblem(IntervalProblem):
+    r"""Scores that leave an interval around their target cost the square of the distance.
+
+    .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \sum_i C^-_i \max(0, l_i - f_i)^2
+        + C^+_i \max(0, f_i - u_i)^2
+
+    The parameters are those of `IntervalProblem`. In units of any size this is the same problem, so
+    the solver makes no use of ``size``.
+    """
+
+    is_smooth = True
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve by Newton steps from the start."""
+        near = None if start is None else (start[0][:, 0], float(start[1][0]))
+        return _inner(squared_interval_ridge(Phi, *self.intervals, tol=self.tol, start=near))
+
+    def _price(self, distances: FloatArray) -> FloatArray:
+        return np.square(distances)
 
 
 class OneClassProblem:
@@ -84,6 +114,8 @@ class OneClassProblem:
     tol : float, default=1e-7
         Relative duality gap of each solve.
     """
+
+    is_smooth = False  # whether the derivative of the loss is continuous
 
     def __init__(self, C: FloatArray, nu: float, tol: float = 1e-7) -> None:
         self.C = C
