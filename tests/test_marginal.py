@@ -61,7 +61,7 @@ PROBLEMS = {
     "ridge": lambda kernel, C: RidgeProblem(TARGETS[:, :1], C * WEIGHTS),
     "tube": lambda kernel, C: IntervalProblem.tube(TARGETS[:, 0], C * WEIGHTS, 0.1, 0.8, 1e-11),
     "squared tube": lambda kernel, C: SquaredIntervalProblem.tube(
-        TARGETS[:, 0], C * WEIGHTS, 0.1, 0.8, 1e-11
+        TARGETS[:, 0], C * WEIGHTS, 0.1, 1e-11
     ),
     "quantile": lambda kernel, C: IntervalProblem.pinball(
         TARGETS[:, 0], C * WEIGHTS, 0.3, 0.8, 1e-11

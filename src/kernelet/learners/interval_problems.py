@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
 from kernelet.solvers.solution import Solution
 from kernelet.solvers.squared_interval import squared_interval_ridge
+from kernelet.solvers.squared_nearby import squared_losses_nearby
 
 
 class IntervalProblem:
@@ -47,14 +46,14 @@ class IntervalProblem:
     @classmethod
     def tube(
         cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = 1e-7
-    ) -> Self:
+    ) -> IntervalProblem:
         """Deviations beyond epsilon cost C_i a unit: support vector regression."""
         return cls(y - epsilon, y + epsilon, C, C, size, tol)
 
     @classmethod
     def pinball(
         cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = 1e-7
-    ) -> Self:
+    ) -> IntervalProblem:
         """Deviations cost C_i q a unit below the target and C_i (1 - q) above it."""
         return cls(y, y, quantile * C, (1.0 - quantile) * C, size, tol)
 
@@ -62,42 +61,79 @@ class IntervalProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp]) -> Self:
+    def subset(self, index: NDArray[np.intp]) -> IntervalProblem:
         """The same problem over some of its rows."""
         lower, upper, C_lower, C_upper = (part[index] for part in self.intervals)
-        return type(self)(lower, upper, C_lower, C_upper, self.size, self.tol)
+        return IntervalProblem(lower, upper, C_lower, C_upper, self.size, self.tol)
 
     def loss(self, scores: FloatArray) -> float:
         """What leaving the intervals costs."""
         lower, upper, C_lower, C_upper = self.intervals
         f = scores[:, 0]
         missing, surplus = np.maximum(0.0, lower - f), np.maximum(0.0, f - upper)
-        return float(C_lower @ self._price(missing) + C_upper @ self._price(surplus))
-
-    def _price(self, distances: FloatArray) -> FloatArray:
-        """What distances from the interval cost, at a cost of one."""
-        return distances
+        return float(C_lower @ missing + C_upper @ surplus)
 
 
-class SquaredIntervalProblem(IntervalProblem):
+class SquaredIntervalProblem:
     r"""Scores that leave an interval around their target cost the square of the distance.
 
-    .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \sum_i C^-_i \max(0, l_i - f_i)^2
-        + C^+_i \max(0, f_i - u_i)^2
+    .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \sum_i C_i \max(0, l_i - f_i, f_i - u_i)^2
 
-    The parameters are those of `IntervalProblem`. In units of any size this is the same problem, so
-    the solver makes no use of ``size``.
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (n,)
+    C : ndarray of shape (n,)
+    tol : float, default=1e-7
+        Relative duality gap of each solve.
     """
 
     is_smooth = True
 
-    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve by Newton steps from the start."""
-        near = None if start is None else (start[0][:, 0], float(start[1][0]))
-        return _inner(squared_interval_ridge(Phi, *self.intervals, tol=self.tol, start=near))
+    def __init__(
+        self, lower: FloatArray, upper: FloatArray, C: FloatArray, tol: float = 1e-7
+    ) -> None:
+        self.lower, self.upper = lower, upper
+        self.C = C
+        self.tol = tol
 
-    def _price(self, distances: FloatArray) -> FloatArray:
-        return np.square(distances)
+    @classmethod
+    def tube(
+        cls, y: FloatArray, C: FloatArray, epsilon: float, tol: float = 1e-7
+    ) -> SquaredIntervalProblem:
+        """Deviations cost C_i times the square of what they have beyond epsilon."""
+        return cls(y - epsilon, y + epsilon, C, tol)
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve by Newton steps from the start, and with more care where these do not get there."""
+        near = None
+        if start is not None:
+            near = squared_losses_nearby(
+                Phi, self.lower[:, None], self.upper[:, None], self.C, *start, tol=self.tol
+            )
+        if near is None:
+            nearby = None if start is None else (start[0][:, 0], float(start[1][0]))
+            return _inner(
+                squared_interval_ridge(
+                    Phi, self.lower, self.upper, self.C, self.C, tol=self.tol, start=nearby
+                )
+            )
+        return InnerSolution(
+            value=float(near.values[0]),
+            weights=near.weights,
+            intercepts=near.intercepts,
+            score_gradient=-near.pulls,
+            norm_gradient=np.ones(1),
+            gap=float(near.gaps[0]),
+        )
+
+    def subset(self, index: NDArray[np.intp]) -> SquaredIntervalProblem:
+        """The same problem over some of its rows."""
+        return SquaredIntervalProblem(self.lower[index], self.upper[index], self.C[index], self.tol)
+
+    def loss(self, scores: FloatArray) -> float:
+        """What leaving the intervals costs."""
+        f = scores[:, 0]
+        return float(self.C @ np.square(np.clip(f, self.lower, self.upper) - f))
 
 
 class OneClassProblem:

@@ -19,11 +19,7 @@ from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.saving import saved
 from kernelet.machine import KernelMachine
 
-TUBES = {
-    "epsilon_insensitive": IntervalProblem,
-    "squared_epsilon_insensitive": SquaredIntervalProblem,
-}
-LOSSES = (*TUBES, "quantile")
+LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
 
 
 @saved(kernel_gain_=float, **FITTED)
@@ -177,7 +173,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         )
         return self._store(searches, data.kernel)
 
-    def _problem(self, data: RegressionSet) -> IntervalProblem:
+    def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
         costs = positive("C", self.C) * data.weights
         tol = INNER_SHARE * positive("tol", self.tol)
         loss = choice("loss", self.loss, LOSSES)
@@ -189,7 +185,9 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
             raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")
-        return TUBES[loss].tube(data.targets, costs, float(epsilon), data.size, tol)
+        if loss == "squared_epsilon_insensitive":
+            return SquaredIntervalProblem.tube(data.targets, costs, float(epsilon), tol)
+        return IntervalProblem.tube(data.targets, costs, float(epsilon), data.size, tol)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers import Solution, hinge_ridge_many, squared_hinge_ridge_many
-from kernelet.solvers.squared_hinge_nearby import squared_hinge_nearby
+from kernelet.solvers.squared_nearby import label_intervals, squared_losses_nearby
 
 LOSSES = {"hinge": hinge_ridge_many, "squared_hinge": squared_hinge_ridge_many}
 
@@ -34,15 +34,15 @@ class SVMProblem:
         self.tol = tol
         self._loss = loss
         self._solve = LOSSES[loss]
+        self._intervals = label_intervals(Y) if loss == "squared_hinge" else None
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve all machines, exactly, on the rows that matter near the start."""
-        if start is not None and self._loss == "squared_hinge":
-            near = squared_hinge_nearby(Phi, self.Y, self.C, *start, tol=self.tol)
+        if start is not None and self._intervals is not None:
+            near = squared_losses_nearby(Phi, *self._intervals, self.C, *start, tol=self.tol)
             if near is not None:
-                slopes = -2.0 * self.C[:, None] * self.Y * near.slacks
                 return self._solution(
-                    near.values.sum(), near.weights, near.intercepts, slopes, near.gaps
+                    near.values.sum(), near.weights, near.intercepts, -near.pulls, near.gaps
                 )
         guesses = None
         if start is not None:

@@ -1,12 +1,15 @@
-r"""Squared hinge problems over the same rows, all together, from the solution of a nearby problem.
+r"""Problems with squared losses over the same rows, from the solutions of nearby problems.
 
-.. math:: F_k(w, b) = \tfrac12 w^\top w + \sum_i C_i \max(0, 1 - y_{ik} (\phi_i^\top w + b))^2
+.. math:: F_k(w, b) = \tfrac12 w^\top w + \sum_i C_i\, \bigl(f_{ik} - [f_{ik}]_{l_{ik}}^{u_{ik}}
+    \bigr)^2, \qquad f_{ik} = \phi_i^\top w + b
 
-In a search over vectors each problem differs little from the one before, so Newton's method begins
-next to the solution and takes one to three steps. A step needs the rows inside the margin only, a
-few of a hundred for each of many classes; what needs all rows is one product for all problems
-together. Where a step does not lower F enough, or digits run out, the answer is None, and a solver
-that takes nothing for granted has to be asked (`kernelet.solvers.squared_hinge_ridge_many`).
+A score costs the square of its distance from an interval: that around a target for regression, all
+that is at least 1 or at most -1 for the squared hinge. In a search over vectors each problem
+differs little from the one before, so Newton's method begins next to the solution and takes one to
+three steps. A step needs the rows outside of their interval only; what needs all rows is one
+product for all problems together. Where a step does not lower F enough, or digits run out, the
+answer is None, and a solver that takes nothing for granted has to be asked
+(`kernelet.solvers.squared_hinge_ridge_many`, `squared_interval_ridge`).
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ class Machines:
     ----------
     weights : ndarray of shape (m, k)
     intercepts : ndarray of shape (k,)
-    slacks : ndarray of shape (n, k)
-        max(0, 1 - y f).
+    pulls : ndarray of shape (n, k)
+        2 C_i times what the scores lack to their intervals: minus the derivatives of the losses.
     values : ndarray of shape (k,)
         F of each.
     gaps : ndarray of shape (k,)
@@ -49,15 +52,16 @@ class Machines:
 
     weights: FloatArray
     intercepts: FloatArray
-    slacks: FloatArray
+    pulls: FloatArray
     values: FloatArray
     gaps: FloatArray
     n_iter: int
 
 
-def squared_hinge_nearby(
+def squared_losses_nearby(
     Phi: FloatArray,
-    Y: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
     C: FloatArray,
     weights: FloatArray,
     intercepts: FloatArray,
@@ -70,8 +74,8 @@ def squared_hinge_nearby(
     Parameters
     ----------
     Phi : ndarray of shape (n, m)
-    Y : ndarray of shape (n, k)
-        Labels, -1 or +1, a column for each problem.
+    lower, upper : ndarray of shape (n, k)
+        The ends of the intervals, -inf or inf where there is none; a column for each problem.
     C : ndarray of shape (n,)
         Costs, all positive.
     weights : ndarray of shape (m, k)
@@ -88,16 +92,18 @@ def squared_hinge_nearby(
 
     Examples
     --------
-    >>> Phi, Y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([[-1.0], [-1.0], [1.0], [1.0]])
-    >>> found = squared_hinge_nearby(
-    ...     Phi, Y, np.full(4, 10.0), np.array([[0.9]]), np.array([-1.9]), tol=1e-9
+    >>> Phi = np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> y, C = np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.full(4, 10.0)
+    >>> lower, upper = label_intervals(y)
+    >>> found = squared_losses_nearby(
+    ...     Phi, lower, upper, C, np.array([[0.9]]), np.array([-1.9]), tol=1e-9
     ... )
     >>> print(found.weights.round(6), found.intercepts.round(6), bool(found.gaps.max() < 1e-9))
     [[0.97561]] [-1.95122] True
     """
     if not Phi.shape[1]:  # the kernel is zero: a bias is all there is to find
         return None
-    search = _Search(Phi, Y, C, weights, intercepts)
+    search = _Search(Phi, lower, upper, C, weights, intercepts)
     pending = np.arange(intercepts.size)
     for _ in range(max_iter):
         pending = search.step(pending, tol)
@@ -111,78 +117,96 @@ def squared_hinge_nearby(
     return None
 
 
+def label_intervals(Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Ends of the intervals in which scores have no hinge loss, for labels -1 and +1.
+
+    Examples
+    --------
+    >>> label_intervals(np.array([-1.0, 1.0]))
+    (array([-inf,   1.]), array([-1., inf]))
+    """
+    # columns, one for each problem, are gone through by themselves
+    labels = np.asfortranarray(Y)
+    return np.where(labels > 0.0, 1.0, -np.inf), np.where(labels > 0.0, np.inf, -1.0)
+
+
 class _Search:
     """Newton's method for all problems, side by side; a row here is a problem."""
 
     def __init__(
         self,
         Phi: FloatArray,
-        Y: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
         C: FloatArray,
         weights: FloatArray,
         intercepts: FloatArray,
     ) -> None:
         self.Phi, self.C = Phi, C
-        self.Y = np.ascontiguousarray(Y.T)
+        self.lower, self.upper = np.ascontiguousarray(lower.T), np.ascontiguousarray(upper.T)
         self.W, self.b = np.array(weights.T, order="C"), intercepts.copy()
-        self.residuals = self._residuals()
+        self.lacks = self._lacks(self._scores())
         self.n_iter, self.is_sound = 0, True
 
-    def _residuals(self) -> FloatArray:
-        """1 - y f."""
-        residuals = self.W @ self.Phi.T
-        residuals += self.b[:, None]
-        residuals *= self.Y
-        return np.subtract(1.0, residuals, out=residuals)
+    def _scores(self) -> FloatArray:
+        self.scores = self.W @ self.Phi.T
+        self.scores += self.b[:, None]
+        return self.scores
+
+    def _lacks(self, scores: FloatArray, k: int | slice = slice(None)) -> FloatArray:
+        """What scores lack to their intervals: positive below, negative above, 0 within."""
+        lacks = np.maximum(scores, self.lower[k])
+        np.minimum(lacks, self.upper[k], out=lacks)
+        lacks -= scores
+        return lacks
 
     def step(self, pending: IndexArray, tol: float) -> IndexArray:
         """A step of some problems; returns those that it may not have brought to their end."""
         steps = np.empty((pending.size, self.W.shape[1]))
-        shifts, promised = np.empty(pending.size), np.empty(pending.size)
+        shifts, promised, values = np.empty((3, pending.size))
         for j, k in enumerate(pending):
+            values[j] = self._value(self.W[k], self.lacks[k])
             steps[j], shifts[j], promised[j] = self._newton_step(k)
         self.n_iter += pending.size
         if not np.isfinite(promised).all():
             self.is_sound = False
             return pending
-        speeds = steps @ self.Phi.T
-        is_open = np.empty(pending.size, dtype=bool)
+        # F is quadratic next to the solution: a small promise is kept
+        is_open = promised > _SHARE * tol * values
+        speeds = steps @ self.Phi.T if is_open.any() else steps
         for j, k in enumerate(pending):
+            if not is_open[j]:  # its scores are not needed before all machines are proven
+                self.W[k] += steps[j]
+                self.b[k] += shifts[j]
+                continue
             speed = speeds[j]
             speed += shifts[j]
-            speed *= self.Y[k]
-            value = self._value(self.W[k], self.residuals[k])
-            # F is quadratic next to the solution: a small promise is kept
-            is_open[j] = promised[j] > _SHARE * tol * value
             length = 1.0
             while True:
                 there = self.W[k] + length * steps[j]
-                residuals = self.residuals[k] - length * speed
-                if not is_open[j]:
-                    break
-                if value - self._value(there, residuals) >= _ENOUGH * length * promised[j]:
+                scores = self.scores[k] + length * speed
+                lacks = self._lacks(scores, k)
+                if values[j] - self._value(there, lacks) >= _ENOUGH * length * promised[j]:
                     break
                 length *= 0.5
                 if length < _SHORTEST:
                     self.is_sound = False
                     return pending
-            self.W[k], self.residuals[k] = there, residuals
+            self.W[k], self.scores[k], self.lacks[k] = there, scores, lacks
             self.b[k] += length * shifts[j]
         return pending[is_open]
 
-    def _value(self, w: FloatArray, residuals: FloatArray) -> float:
-        slacks = np.maximum(residuals, 0.0)
-        slacks *= slacks
-        return 0.5 * float(w @ w) + float(self.C @ slacks)
+    def _value(self, w: FloatArray, lacks: FloatArray) -> float:
+        return 0.5 * float(w @ w) + float(self.C @ np.square(lacks))
 
     def _newton_step(self, k: int) -> tuple[FloatArray, float, float]:
         """dw, db, and twice what the quadratic gains by it; NaN where there is none."""
-        active = np.flatnonzero(self.residuals[k] > 0.0)
+        active = np.flatnonzero(self.lacks[k])
         w, A, d = self.W[k], self.Phi[active], 2.0 * self.C[active]
         total = float(d.sum())
         if not total > 0.0:
             return -w, 0.0, float(w @ w)
-        pull = d * self.Y[k, active] * self.residuals[k, active]
+        pull = d * self.lacks[k, active]
         gradient, gradient_intercept = w - pull @ A, -float(pull.sum())
         # the bias is eliminated, which leaves the moments about the weighted mean
         mean = (d @ A) / total
@@ -199,27 +223,24 @@ class _Search:
     def proven(self) -> Machines:
         """The machines with their duality gaps.
 
-        The multipliers 2 C_i xi_i of the class with the larger sum are scaled down, so that both
-        are in balance.
+        The pulls g of the side, upwards or downwards, with the larger sum are scaled down, so that
+        both are in balance.
         """
-        # residuals carried along drift from those of the machine
-        self.residuals = self._residuals()
-        slacks = np.maximum(self.residuals, 0.0)
-        a = slacks * (2.0 * self.C)
-        a *= self.Y
-        signed, total = a.sum(axis=1), np.abs(a).sum(axis=1)
+        # scores carried along drift from those of the machine
+        self.lacks = self._lacks(self._scores())
+        losses = np.square(self.lacks) @ self.C
+        pulls = self.lacks * (2.0 * self.C)
+        signed, total = pulls.sum(axis=1), np.abs(pulls).sum(axis=1)
         both = 0.5 * np.stack([total - signed, total + signed])
         share = np.divide(both.min(axis=0), both, out=np.zeros_like(both), where=both > 0.0)
-        losses = np.square(slacks) @ self.C
-        # with the shares s of the multipliers the distance of the dual value is
-        # 1/2 |w - Phi'Ya|^2 + sum_i (1 - s_i)^2 C_i xi_i^2: no term is negative
-        positive = self.Y > 0.0
-        a *= np.where(positive, share[1][:, None], share[0][:, None])
-        lack = self.W - a @ self.Phi
-        ones = np.square(np.where(positive, slacks, 0.0)) @ self.C
-        distances = 0.5 * np.square(lack).sum(axis=1)
-        distances += (1.0 - share[1]) ** 2 * ones + (1.0 - share[0]) ** 2 * (losses - ones)
+        # with the shares s of the pulls the distance of the dual value is
+        # 1/2 |w - Phi'g|^2 + sum_i (1 - s_i)^2 C_i lack_i^2: no term is negative
+        balanced = pulls * np.where(pulls > 0.0, share[1][:, None], share[0][:, None])
+        rest = self.W - balanced @ self.Phi
+        upwards = np.square(np.maximum(self.lacks, 0.0)) @ self.C
+        distances = 0.5 * np.square(rest).sum(axis=1)
+        distances += (1.0 - share[1]) ** 2 * upwards + (1.0 - share[0]) ** 2 * (losses - upwards)
         values = 0.5 * np.square(self.W).sum(axis=1) + losses
         gaps = np.divide(distances, values, out=np.full(values.size, np.inf), where=values > 0.0)
         gaps[distances == 0.0] = 0.0
-        return Machines(self.W.T, self.b, slacks.T, values, gaps, self.n_iter)
+        return Machines(self.W.T, self.b, pulls.T, values, gaps, self.n_iter)
