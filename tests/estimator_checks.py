@@ -33,7 +33,10 @@ VARIANTS = {
         {"norm": None, "n_components": 3},
     ],
     "SparseKernelPCA": [{"n_vectors": 3, "n_components": 1, "fit_inverse_transform": True}],
-    "SparseSVR": [{"n_vectors": 3, "loss": "quantile"}],
+    "SparseSVR": [
+        {"n_vectors": 3, "loss": "quantile"},
+        {"n_vectors": 3, "loss": "squared_epsilon_insensitive"},
+    ],
     "SparseSVC": [{"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"}],
 }
 

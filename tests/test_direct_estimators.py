@@ -46,6 +46,12 @@ CASES = {
         TWO,
     ),
     "svr": (lambda m=5, **o: SparseSVR(m, **{"C": 10.0, "random_state": 0, **o}), y),
+    "svr, squared": (
+        lambda m=5, **o: SparseSVR(
+            m, **{"C": 10.0, "loss": "squared_epsilon_insensitive", "random_state": 0, **o}
+        ),
+        y,
+    ),
     "quantile": (
         lambda m=5, **o: SparseSVR(
             m, **{"C": 10.0, "loss": "quantile", "quantile": 0.8, "random_state": 0, **o}

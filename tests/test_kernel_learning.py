@@ -213,8 +213,10 @@ class TestLearning:
         assert learned.kernel_gain_ > 0.2
         assert learned.score(new, truth) > given.score(new, truth) + 0.03
 
-    @pytest.mark.parametrize("loss", ["epsilon_insensitive", "quantile"])
-    def test_regression_by_absolute_losses(self, loss):
+    @pytest.mark.parametrize(
+        "loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "quantile"]
+    )
+    def test_support_vector_and_quantile_regression(self, loss):
         options = {"C": 10.0, "gamma": 0.01, "loss": loss, "random_state": 0}
         given = SparseSVR(10, **options).fit(ROWS, VALUES)
         learned = SparseSVR(10, learn_kernel=True, **options).fit(ROWS, VALUES)

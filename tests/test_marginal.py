@@ -13,7 +13,11 @@ from kernelet.kernels import CallableKernel, Gaussian, Laplacian, Matern32, Mate
 from kernelet.learners.descent import minimize_over_vectors
 from kernelet.learners.exchange import best_rows, removals, resized, revived
 from kernelet.learners.fisher_problem import ContrastProblem, DiscriminantProblem
-from kernelet.learners.interval_problems import IntervalProblem, OneClassProblem
+from kernelet.learners.interval_problems import (
+    IntervalProblem,
+    OneClassProblem,
+    SquaredIntervalProblem,
+)
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.principal_problem import PrincipalProblem
 from kernelet.learners.reduced_set_problem import ReducedSetProblem
@@ -56,6 +60,9 @@ PROBLEMS = {
     "reduced set": reduced_set,
     "ridge": lambda kernel, C: RidgeProblem(TARGETS[:, :1], C * WEIGHTS),
     "tube": lambda kernel, C: IntervalProblem.tube(TARGETS[:, 0], C * WEIGHTS, 0.1, 0.8, 1e-11),
+    "squared tube": lambda kernel, C: SquaredIntervalProblem.tube(
+        TARGETS[:, 0], C * WEIGHTS, 0.1, 1e-11
+    ),
     "quantile": lambda kernel, C: IntervalProblem.pinball(
         TARGETS[:, 0], C * WEIGHTS, 0.3, 0.8, 1e-11
     ),
@@ -136,6 +143,7 @@ HARD = {
         "reduced set",
         "ridge",
         "tube",
+        "squared tube",
         "quantile",
         "one class",
         "principal",

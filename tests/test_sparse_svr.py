@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVR, OneClassSVM
 
 from kernelet.kernels import Gaussian, Linear
-from kernelet.learners import SparseOneClassSVM, SparseSVR, compress
+from kernelet.learners import SparseKernelRidge, SparseOneClassSVM, SparseSVR, compress
+from kernelet.learners.interval_problems import (
+    IntervalProblem,
+    OneClassProblem,
+    SquaredIntervalProblem,
+)
+from kernelet.persistence import load
+from references import quadratic_program
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -18,9 +26,12 @@ y = 10.0 * np.sin(2.0 * X[:, 0]) + 5.0 * X[:, 1] ** 2 + RNG.normal(size=60)
 WEIGHTS = RNG.uniform(0.2, 3.0, 60)
 
 
-def loss_of(f, epsilon=None, quantile=None):
+SQUARED = "squared_epsilon_insensitive"
+
+
+def loss_of(f, epsilon=None, quantile=None, power=1):
     if quantile is None:
-        return np.maximum(0.0, np.abs(y - f) - epsilon)
+        return np.maximum(0.0, np.abs(y - f) - epsilon) ** power
     return np.maximum(quantile * (y - f), (quantile - 1.0) * (y - f))
 
 
@@ -35,6 +46,8 @@ class TestRegression:
         [
             ({"epsilon": 1.0}, {"epsilon": 1.0}),
             ({"epsilon": 0.0}, {"epsilon": 0.0}),
+            ({"loss": SQUARED, "epsilon": 1.0}, {"epsilon": 1.0, "power": 2}),
+            ({"loss": SQUARED, "epsilon": 0.0}, {"epsilon": 0.0, "power": 2}),
             ({"loss": "quantile", "quantile": 0.2}, {"quantile": 0.2}),
         ],
     )
@@ -94,6 +107,7 @@ class TestRegression:
         [
             ({"C": 0.0}, "C must"),
             ({"epsilon": -1.0}, "epsilon must"),
+            ({"epsilon": np.inf, "loss": SQUARED}, "epsilon must"),
             ({"loss": "huber"}, "loss must be one of"),
             ({"loss": "quantile", "quantile": 1.0}, "quantile must lie"),
         ],
@@ -110,6 +124,96 @@ class TestRegression:
         small = compress(search.best_estimator_, 4)
         assert small.n_vectors_ == 4
         assert small.score(X, y) > 0.5
+
+
+class TestSquaredRegression:
+    @pytest.mark.parametrize("epsilon", [0.0, 0.5, 4.0])
+    def test_all_rows_as_vectors_give_the_optimum_of_clarabel(self, epsilon):
+        options = {"C": 5.0, "epsilon": epsilon, "gamma": 0.5, "loss": SQUARED}
+        m = SparseSVR(60, init=X, tol=1e-4, **options).fit(X, y, sample_weight=WEIGHTS)
+        # over the coefficients, the bias and a slack for each end of each interval
+        K, eye, none = Gaussian(0.5)(X, X), np.eye(60), np.zeros((60, 60))
+        P = np.zeros((181, 181))
+        P[:60, :60] = K
+        P[61:, 61:] = np.diag(np.tile(10.0 * WEIGHTS, 2))
+        design = np.column_stack([K, np.ones(60)])
+        A = np.vstack([np.hstack([-design, -eye, none]), np.hstack([design, none, -eye])])
+        ends = np.concatenate([epsilon - y, y + epsilon])
+        value = quadratic_program(P, np.zeros(181), A, ends)
+        assert_allclose(m.objective_, value, rtol=1e-5)
+        few = SparseSVR(10, random_state=0, **options).fit(X, y, sample_weight=WEIGHTS)
+        assert value * (1.0 - 1e-5) <= few.objective_ <= 1.3 * value
+
+    @pytest.mark.filterwarnings("ignore:.*stopped early")
+    def test_without_a_tube_it_is_ridge_regression_at_twice_the_cost(self):
+        options = {"gamma": 0.5, "init": X[:5], "max_iter": 1}
+        m = SparseSVR(5, C=2.0, epsilon=0.0, loss=SQUARED, tol=1e-6, **options).fit(X, y)
+        ridge = SparseKernelRidge(5, C=4.0, tol=1e-6, **options).fit(X, y)
+        assert_allclose(m.objective_, ridge.objective_, rtol=1e-6)
+        assert_allclose(m.predict(X), ridge.predict(X), atol=1e-4)
+
+    @pytest.mark.parametrize("factor", [1e-6, 1e6])
+    def test_units(self, factor):
+        m = SparseSVR(5, C=10.0, epsilon=0.5, loss=SQUARED, random_state=0).fit(X, y)
+        # norm and loss are both squares of f
+        other = SparseSVR(5, C=10.0, epsilon=0.5 * factor, loss=SQUARED, random_state=0)
+        other.fit(X, factor * y + 7.0 * factor)
+        assert_allclose(other.objective_ / factor**2, m.objective_, rtol=0.05)
+
+    def test_constant_targets_and_huge_costs(self):
+        for epsilon in (0.0, 0.1):
+            same = SparseSVR(3, epsilon=epsilon, loss=SQUARED).fit(X, np.full(60, 3.0))
+            assert_allclose(same.predict(X), 3.0)
+            assert same.objective_ == 0.0
+        wild = SparseSVR(5, C=1e9, loss=SQUARED, random_state=0).fit(X, y)
+        assert wild.score(X, y) > 0.7
+        with pytest.warns(UserWarning, match=r"the same for all .* larger C \(now 1e-09\)"):
+            tame = SparseSVR(5, C=1e-9, loss=SQUARED, random_state=0).fit(X, y)
+        assert np.ptp(tame.predict(X)) < 1e-3
+
+    def test_a_tube_wider_than_the_targets_leaves_their_middle(self):
+        with pytest.warns(UserWarning, match=r"the same for all .* smaller epsilon \(now 100\)"):
+            m = SparseSVR(5, epsilon=100.0, loss=SQUARED, random_state=0).fit(X, y)
+        assert m.objective_ == 0.0
+        assert_allclose(m.predict(X), 0.5 * (y.min() + y.max()))
+
+    def test_weights_are_repetitions_and_none_is_absence(self):
+        times = np.arange(60) % 3
+        make = SparseSVR(5, C=3.0, loss=SQUARED, random_state=0)
+        weighted = clone(make).fit(X, y, sample_weight=times)
+        repeated = clone(make).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        assert weighted.machine_ == repeated.machine_
+
+    def test_files_keep_the_loss(self, tmp_path):
+        m = SparseSVR(5, C=3.0, loss=SQUARED, random_state=0).fit(X, y)
+        m.save(tmp_path / "m.kernelet")
+        loaded = load(tmp_path / "m.kernelet")
+        assert loaded.loss == SQUARED
+        assert_array_equal(loaded.predict(X), m.predict(X))
+
+    def test_a_start_of_no_use_gives_the_same_answer(self):
+        """At costs of 1e9 the machines of a nearby problem may not be near enough."""
+        problem = SquaredIntervalProblem.tube(y, 1e9 * WEIGHTS, 0.1, 1e-9)
+        Phi = Gaussian(0.5)(X, X[:8])
+        cold = problem.solve(Phi, None)
+        for size in (1.0, 1e9, np.nan):
+            warm = problem.solve(Phi, (np.full((8, 1), size), np.zeros(1)))
+            assert warm.gap <= 1e-9
+            assert_allclose(warm.value, cold.value, rtol=1e-8)
+            assert_allclose(warm.score_gradient, cold.score_gradient, rtol=1e-5, atol=1e3)
+        scores = Phi @ cold.weights + cold.intercepts
+        norm = 0.5 * float(cold.weights[:, 0] @ cold.weights[:, 0])
+        assert_allclose(norm + problem.loss(scores), cold.value, rtol=1e-9)
+        part = np.arange(0, 60, 2)
+        deviations = np.maximum(0.0, np.abs(y - scores[:, 0]) - 0.1)[part]
+        assert_allclose(
+            problem.subset(part).loss(scores[part]), 1e9 * WEIGHTS[part] @ deviations**2
+        )
+
+    def test_smooth_problems_are_marked(self):
+        assert SquaredIntervalProblem.is_smooth
+        assert not IntervalProblem.is_smooth
+        assert not OneClassProblem.is_smooth
 
 
 class TestOneClass:

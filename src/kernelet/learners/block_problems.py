@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.learners.block_objective import BlockInnerSolution, OwnSlopes, Slopes
+from kernelet.learners.fisher_problem import ContrastProblem
 from kernelet.learners.marginal import FloatArray, Start
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.rows import Block, LabelledBlocks
@@ -37,8 +38,6 @@ class HingeBlockProblem:
 
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
-
-    has_smooth_twin = True
 
     def over(self, sample: Sample) -> SVMProblem:
         """The problem over the rows of a sample, which stands for all."""
@@ -110,8 +109,6 @@ class SquaredHingeBlockProblem:
 
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
-
-    has_smooth_twin = True
 
     def over(self, sample: Sample) -> SVMProblem:
         """The problem over the rows of a sample, which stands for all."""
@@ -206,7 +203,9 @@ class ContrastBlockProblem:
     def __init__(self, targets: Targets, mu: float) -> None:
         self.targets, self.mu = targets, mu
 
-    has_smooth_twin = False
+    def over(self, sample: Sample) -> ContrastProblem:
+        """The problem over the rows of a sample, which stands for all."""
+        return ContrastProblem(self.targets.of(sample.block.codes), sample.weights, self.mu)
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None

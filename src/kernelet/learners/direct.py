@@ -106,10 +106,9 @@ def search_vectors(
     """
     search = partial(descend, tol=tol, random_state=seed, on_step=on_step)
     first: Descent | None = None
+    table, at_hand = ground.at_hand(problem)
+    smooth, is_last = at_hand.smooth, at_hand.smooth is problem
     is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
-    table, at_hand = ground.at_hand(problem) if problem.has_smooth_twin else (None, problem)
-    smooth = at_hand.smooth if problem.has_smooth_twin else None
-    is_last = table is ground and smooth is problem
     if smooth is not None and isinstance(kernel, RadialKernel) and (is_last or not is_near):
         m = vectors.shape[0] if n_vectors is None else n_vectors
         joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned)

@@ -75,9 +75,10 @@ class DirectEstimator(WarmStarted):
         starts = self._last_vectors(ground.shape[1], len(problems))
         saved = checkpoint_of(self, ground.shape)
         lock, interrupted = Lock(), Event()
-        learn = self._learned_part(kernel, problems)
+        is_smooth = ground.at_hand(problems[0])[1].smooth is not None
+        learn = self._learned_part(kernel, problems, is_smooth)
         self.kernel_gain_ = 0.0
-        if learn != "nothing" and not problems[0].has_smooth_twin:
+        if learn != "nothing" and not is_smooth:
             learned = self._learned_kernel(ground, kernel, problems[0], learn, budgets[0], rng)
             kernel, learn, self.kernel_gain_ = learned.kernel, "nothing", learned.gain
             if learned.interrupted:  # the search ends after a step
@@ -166,7 +167,7 @@ class DirectEstimator(WarmStarted):
         """What rows held out judge widths by."""
         return HeldOutLoss(X[held], problem.subset(held))
 
-    def _learned_part(self, kernel: Kernel, problems: Sequence[Any]) -> str:
+    def _learned_part(self, kernel: Kernel, problems: Sequence[Any], is_smooth: bool) -> str:
         """What ``learn_kernel`` asks to be learned of the kernel."""
         asked = getattr(self, "learn_kernel", False)
         is_flag = isinstance(asked, bool | np.bool_)
@@ -178,8 +179,8 @@ class DirectEstimator(WarmStarted):
         if is_flag and not asked:
             return "nothing"
         if isinstance(asked, str) and asked == "auto":
-            serves = isinstance(kernel, RadialKernel) and len(problems) == 1
-            return "features" if serves and problems[0].has_smooth_twin else "nothing"
+            serves = isinstance(kernel, RadialKernel) and len(problems) == 1 and is_smooth
+            return "features" if serves else "nothing"
         text = f"learn_kernel={asked!r}"
         require_width(kernel, f"{type(self).__name__} with {text}")
         if len(problems) > 1:

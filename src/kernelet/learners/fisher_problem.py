@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular, svd
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start, no_feature
@@ -33,6 +34,25 @@ class ContrastProblem:
         self.Y = Y
         self.share = weights / weights.sum()
         self.mu = mu
+
+    is_sum = False
+
+    @property
+    def smooth(self) -> ContrastProblem:
+        """The problem itself: eigenvalues have derivatives."""
+        return self
+
+    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """A closed form is as it is."""
+        return self.solve(Phi.astype(np.float64, copy=False), start)
+
+    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> ContrastProblem:
+        """The same problem over some of its rows; what they cost in common makes no difference."""
+        return ContrastProblem(self.Y[index], self.share[index], self.mu)
+
+    def row_losses(self, solution: InnerSolution) -> FloatArray:
+        """Not defined: the value is no sum over rows."""
+        raise NotImplementedError
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve each contrast in closed form."""
@@ -91,6 +111,8 @@ class DiscriminantProblem:
         self.share = weights / weights.sum()
         self.mu = mu
         self.n_components = n_components
+
+    smooth = None
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """A generalised eigenvalue problem of the size of the subspace."""

@@ -51,8 +51,8 @@ class StandardRows:
             self.all = X[order].astype(np.float64)
             self.all_squares = self.all.multiply(self.all).tocsr()
         else:
-            self.centre = X.mean(axis=0)
-            spread = X.std(axis=0)
+            self.centre = X.mean(axis=0, dtype=np.float64)
+            spread = X.std(axis=0, dtype=np.float64)
             self.unit = np.where(spread > 0.0, spread, 1.0)
             self.all = np.empty((n, d), dtype=dtype)
             step = max(1, _BLOCK // max(1, d))

@@ -46,7 +46,15 @@ _PRIOR = 0.03
 
 
 class SmoothProblem(Protocol):
-    """An inner problem with a differentiable loss."""
+    """An inner problem whose value has a derivative.
+
+    Attributes
+    ----------
+    is_sum : bool
+        Whether it is a sum over rows, so that a sample can stand for all.
+    """
+
+    is_sum: bool
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve it, with a certificate."""
@@ -165,7 +173,9 @@ class JointObjective:
             self.stage.recall(learned)
         self._unit: float | None = None
         self._last: Start | None = None
-        if n_first is None:
+        if not problem.is_sum:
+            n_first = n
+        elif n_first is None:
             n_first = max(_FEWEST_ROWS, _ROWS_PER_VECTOR * n_vectors)
         self._use(n_first if n_first <= _LARGEST_SAMPLE * n else n)
 
@@ -279,7 +289,7 @@ class JointObjective:
         """The share by which W lies below that of the kernel given, over the same vectors."""
         given = np.zeros_like(self.stage.parameters)
         before = self.at(Place(given, self.stage.coordinates(given, at.vectors)))
-        return max(0.0, 1.0 - at.value / before.value) if before.value > 0.0 else 0.0
+        return max(0.0, (before.value - at.value) / (abs(before.value) or 1.0))
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows in use that might become vectors: so many at random, or all."""

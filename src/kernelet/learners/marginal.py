@@ -155,9 +155,11 @@ class Objective(Protocol):
         Whether W is smooth only as long as the dimension of the subspace is held fixed.
     """
 
-    kernel: Kernel
     n_evaluations: int
     holds_rank: bool
+
+    @property
+    def kernel(self) -> Kernel: ...
 
     @property
     def n_rows(self) -> int:

@@ -29,7 +29,7 @@ class PrincipalProblem:
         self.share = weights / weights.sum()
         self.n_components = n_components
 
-    has_smooth_twin = False
+    smooth = None
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """An eigenvalue problem of the size of the subspace."""

@@ -60,7 +60,7 @@ class RidgeProblem:
             gap=gap,
         )
 
-    has_smooth_twin = True
+    is_sum = True
 
     @property
     def smooth(self) -> RidgeProblem:

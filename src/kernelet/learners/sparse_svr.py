@@ -13,13 +13,13 @@ from kernelet.kernels import Kernel
 from kernelet.learners.direct import INNER_SHARE
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
-from kernelet.learners.interval_problems import IntervalProblem
+from kernelet.learners.interval_problems import IntervalProblem, SquaredIntervalProblem
 from kernelet.learners.options import choice, positive
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.saving import saved
 from kernelet.machine import KernelMachine
 
-LOSSES = ("epsilon_insensitive", "quantile")
+LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
 
 
 @saved(kernel_gain_=float, **FITTED)
@@ -33,20 +33,26 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         + \sum_i C_i \max\bigl(0, |y_i - \langle w, \phi(x_i)\rangle - b| - \epsilon\bigr)
         \quad\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
-    where the inner problem is solved exactly at every step. With the loss of a quantile q,
-    :math:`C_i\, (q \max(0, y_i - f(x_i)) + (1 - q) \max(0, f(x_i) - y_i))`, a share q of the
-    targets lies below the machine. With all rows as vectors it is scikit-learn's SVR.
+    where the inner problem is solved exactly at every step. With all rows as vectors it is
+    scikit-learn's SVR. Two other losses can take the place of this one:
+
+    - ``"squared_epsilon_insensitive"``,
+      :math:`C_i \max(0, |y_i - f(x_i)| - \epsilon)^2`, as in scikit-learn's LinearSVR. It is
+      smooth, which makes the search faster, but follows outliers more.
+    - ``"quantile"``, :math:`C_i\, (q \max(0, y_i - f(x_i)) + (1 - q) \max(0, f(x_i) - y_i))`: a
+      share q of the targets lies below the machine.
 
     Parameters
     ----------
     n_vectors : int, default=20
         The budget: kernel evaluations per prediction.
     C : float, default=1.0
-        Cost of a deviation, as in scikit-learn's SVR.
+        Cost of a deviation, or of its square, as in scikit-learn's SVR and LinearSVR.
     epsilon : float, default=0.1
         Deviations up to this size cost nothing; not with ``loss="quantile"``.
-    loss : {"epsilon_insensitive", "quantile"}, default="epsilon_insensitive"
-        Support vector regression, or regression of a quantile.
+    loss : str, default="epsilon_insensitive"
+        "epsilon_insensitive" or "squared_epsilon_insensitive" for support vector regression,
+        "quantile" for regression of a quantile.
     quantile : float, default=0.5
         Above 0 and below 1; with ``loss="quantile"``.
     kernel : str, Kernel or callable, default="rbf"
@@ -167,10 +173,11 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         )
         return self._store(searches, data.kernel)
 
-    def _problem(self, data: RegressionSet) -> IntervalProblem:
+    def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
         costs = positive("C", self.C) * data.weights
         tol = INNER_SHARE * positive("tol", self.tol)
-        if choice("loss", self.loss, LOSSES) == "quantile":
+        loss = choice("loss", self.loss, LOSSES)
+        if loss == "quantile":
             quantile = self.quantile
             if not isinstance(quantile, Real) or not 0.0 < float(quantile) < 1.0:
                 raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}.")
@@ -178,6 +185,8 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
             raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")
+        if loss == "squared_epsilon_insensitive":
+            return SquaredIntervalProblem.tube(data.targets, costs, float(epsilon), tol)
         return IntervalProblem.tube(data.targets, costs, float(epsilon), data.size, tol)
 
     def _check_loaded(self) -> None:

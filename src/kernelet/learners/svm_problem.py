@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers import Solution, hinge_ridge_many, squared_hinge_ridge_many
-from kernelet.solvers.squared_hinge_nearby import squared_hinge_nearby
-
-# What the last Newton step of a search may promise, as a share of W: what is left after it is
-# smaller by its square. Ten times as much, and searches on letter and usps end early.
-_SEARCH_TOL = 3e-3
+from kernelet.solvers.squared_nearby import (
+    SEARCH_TOL,
+    Machines,
+    label_intervals,
+    squared_losses_nearby,
+)
 
 LOSSES = {"hinge": hinge_ridge_many, "squared_hinge": squared_hinge_ridge_many}
 
@@ -40,17 +41,16 @@ class SVMProblem:
         self.tol = tol
         self._loss = loss
         self._solve = LOSSES[loss]
-        self._factors: FloatArray | None = None
+        self._ends: tuple[FloatArray, FloatArray] | None = None
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve all machines, exactly, on the rows that matter near the start."""
         if start is not None and self._loss == "squared_hinge":
-            near = squared_hinge_nearby(Phi, self.Y, self.C, *start, tol=self.tol)
+            near = squared_losses_nearby(
+                Phi, *self._intervals(Phi.dtype), self.C, *start, tol=self.tol
+            )
             if near is not None:
-                slopes = -2.0 * self.C[:, None] * self.Y * near.slacks
-                return self._solution(
-                    near.values.sum(), near.weights, near.intercepts, slopes, near.gaps
-                )
+                return self._of(near)
         guesses = None
         if start is not None:
             weights, intercepts = start
@@ -79,7 +79,7 @@ class SVMProblem:
             float(value), weights, intercepts, score_gradient, ones, float(gaps.max(initial=0.0))
         )
 
-    has_smooth_twin = True
+    is_sum = True
 
     @property
     def smooth(self) -> SVMProblem:
@@ -92,17 +92,22 @@ class SVMProblem:
         """Solve as exactly as a search over vectors needs, in the precision of the features."""
         if start is None:
             start = np.zeros((Phi.shape[1], self.Y.shape[1])), np.zeros(self.Y.shape[1])
-        near = squared_hinge_nearby(Phi, self.Y, self.C, *start, tol=_SEARCH_TOL, prove=False)
-        if near is None:
-            return self.solve(Phi.astype(np.float64), start)
-        slopes = near.slacks * self._slope_factors(Phi.dtype)
-        return self._solution(near.values.sum(), near.weights, near.intercepts, slopes, near.gaps)
+        near = squared_losses_nearby(
+            Phi, *self._intervals(Phi.dtype), self.C, *start, tol=SEARCH_TOL, prove=False
+        )
+        return self.solve(Phi.astype(np.float64), start) if near is None else self._of(near)
 
-    def _slope_factors(self, dtype: Any) -> FloatArray:
-        """-2 C y, by which slacks become the derivatives of the loss."""
-        if self._factors is None or self._factors.dtype != dtype:
-            self._factors = np.asarray((-2.0 * self.C * self.Y.T).astype(dtype).T)
-        return self._factors
+    def _of(self, near: Machines) -> InnerSolution:
+        return self._solution(
+            near.values.sum(), near.weights, near.intercepts, -near.pulls, near.gaps
+        )
+
+    def _intervals(self, dtype: Any) -> tuple[FloatArray, FloatArray]:
+        """Where scores have no loss, in the precision of the features."""
+        if self._ends is None or self._ends[0].dtype != dtype:
+            lower, upper = label_intervals(self.Y)
+            self._ends = lower.astype(dtype), upper.astype(dtype)
+        return self._ends
 
     def row_losses(self, solution: InnerSolution) -> FloatArray:
         """What each row costs at the solution, all machines together."""

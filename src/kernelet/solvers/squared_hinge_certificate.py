@@ -43,9 +43,10 @@ def prove(point: Point, costs: FloatArray, residuals: FloatArray) -> Point:
     .. math:: F(w, b) - D(a) = \tfrac12 \|w - \Phi^\top Y a\|^2
         + \sum_i \frac{(a_i - 2 C_i \xi_i)^2}{4 C_i} + \sum_i a_i (\xi_i - r_i)
 
-    with :math:`r_i = 1 - y_i f(x_i)` and :math:`\xi_i = \max(0, r_i)`: no term is negative, so the
-    distance keeps its digits when F is large. Far from the solution the multipliers are multiplied
-    by the factor that is best for D, so that D is never negative.
+    with residuals :math:`r_i`, a margin to reach (1 for a classifier) minus :math:`y_i f(x_i)`, and
+    :math:`\xi_i = \max(0, r_i)`: no term is negative, so the distance keeps its digits when F is
+    large. Far from the solution the multipliers are multiplied by the factor that is best for D, so
+    that D is never negative.
     """
     slacks = np.maximum(0.0, residuals)
     value = 0.5 * float(point.weights @ point.weights) + float(costs @ slacks**2)
@@ -53,7 +54,9 @@ def prove(point: Point, costs: FloatArray, residuals: FloatArray) -> Point:
     if distance > _FAR * value:
         a, v = point.multipliers, point.dual_weights
         quadratic = float(v @ v) + float(_over_curvature(a**2, costs).sum())
-        factor = float(a.sum()) / quadratic if quadratic > 0 else 0.0
+        # sum_i a_i times the margins, which the residuals and the scores add up to, as y'a = 0
+        linear = float(a @ residuals) + float(point.weights @ v)
+        factor = max(0.0, linear / quadratic) if quadratic > 0 else 0.0
         scaled = _distance(point.weights, factor * v, factor * a, costs, residuals)
         if scaled < distance:
             distance = scaled

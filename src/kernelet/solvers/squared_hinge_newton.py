@@ -1,10 +1,11 @@
 r"""Newton's method for the squared hinge over the rows given, with an exact line search.
 
-.. math:: F(w, b) = \tfrac12 w^\top w + \sum_i C_i \max(0, 1 - y_i (\phi_i^\top w + b))^2
+.. math:: F(w, b) = \tfrac12 w^\top w + \sum_i C_i \max(0, r_i - y_i (\phi_i^\top w + b))^2
 
-F is quadratic as long as the set of active rows, those with margin below one, stays the same. So a
-Newton step is a weighted ridge regression of the labels of the active rows, the minimum along it
-is found exactly, and the method ends after finitely many steps.
+The margins r_i to reach are 1 for a classifier; ends of intervals make it a regression. F is
+quadratic as long as the set of active rows, those short of their margin, stays the same. So a
+Newton step is a weighted ridge regression of y_i r_i on the active rows, the minimum along it is
+found exactly, and the method ends after finitely many steps.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def minimize(
     *,
     tol: float,
     max_iter: int,
+    margins: FloatArray | float = 1.0,
 ) -> tuple[Point, int, Status]:
     """Newton steps until the distance between the two problems is tol times F.
 
@@ -49,12 +51,14 @@ def minimize(
 
     Returns the point of least distance, the number of Newton systems, and how it ended.
     """
-    search = _Search(rows, y, costs)
+    search = _Search(rows, y, costs, margins)
     if start is not None:
-        search.move_to(*start)
-        status = search.run(tol, min(_WARM_STEPS, max_iter))
-        if status is Status.OPTIMAL or search.n_iter == max_iter:
-            return search.best, search.n_iter, status
+        with np.errstate(over="ignore", invalid="ignore"):
+            search.move_to(*start)
+        if np.isfinite(search.here.distance):  # or else it is beyond the range of numbers
+            status = search.run(tol, min(_WARM_STEPS, max_iter))
+            if status is Status.OPTIMAL or search.n_iter == max_iter:
+                return search.best, search.n_iter, status
     search.move_to(np.zeros(rows.shape[1]), 0.0)
     scale = search.gentle_scale()
     while scale < 1.0:
@@ -78,9 +82,9 @@ def regress(
 class _Search:
     """The Newton iteration: where it is, and the best point it has proven at the present costs.
 
-    The residuals r_i = 1 - y_i f(x_i) are carried along from step to step. On active rows they are
-    small, and carried along they keep digits that a product followed by a subtraction from one
-    would lose: at C = 1e9 the multipliers 2 C_i r_i need them.
+    The residuals r_i - y_i f(x_i) are carried along from step to step. On active rows they are
+    small, and carried along they keep digits that a product followed by a subtraction from the
+    margin would lose: at C = 1e9 the multipliers, 2 C_i times the residuals, need them.
     """
 
     residuals: FloatArray
@@ -89,15 +93,18 @@ class _Search:
     gradient_intercept: float
     best: Point
 
-    def __init__(self, rows: Rows, y: FloatArray, costs: FloatArray) -> None:
+    def __init__(
+        self, rows: Rows, y: FloatArray, costs: FloatArray, margins: FloatArray | float
+    ) -> None:
         self.rows, self.y, self.full_costs, self.costs = rows, y, costs, costs
+        self.margins = margins
         self.is_positive = y > 0
         self.system = ActiveSystem(rows, 2.0 * costs)
         self.n_iter = 0
 
     def move_to(self, weights: FloatArray, intercept: float) -> None:
         """Go on from there."""
-        self.residuals = 1.0 - self.y * (self.rows.scores(weights) + intercept)
+        self.residuals = self.margins - self.y * (self.rows.scores(weights) + intercept)
         self._look(weights, intercept)
         self.best = self.here
 
@@ -146,7 +153,7 @@ class _Search:
         """Whether the tolerance holds for the product itself; notes the best point."""
         here = self.here
         scores = self.rows.scores(here.weights) + here.intercept
-        proven = prove(here, self.costs, 1.0 - self.y * scores)
+        proven = prove(here, self.costs, self.margins - self.y * scores)
         self.best = min(self.best, proven, key=lambda point: point.distance)
         return proven.distance <= tol * proven.primal_value
 

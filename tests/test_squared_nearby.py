@@ -1,4 +1,4 @@
-"""Squared hinge problems side by side, from machines nearby: the same answers, proven alike."""
+"""Squared losses side by side, from machines nearby: the same answers, proven alike."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelet.solvers import squared_hinge_ridge_many
-from kernelet.solvers.squared_hinge_nearby import squared_hinge_nearby
+from kernelet.solvers.squared_interval import squared_interval_ridge
+from kernelet.solvers.squared_nearby import label_intervals, squared_losses_nearby
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(300) % 4
 PHI = RNG.normal(size=(300, 5)) + 1.5 * RNG.normal(size=(4, 5))[CODES]
 Y = np.where(CODES[:, None] == np.arange(4), 1.0, -1.0)
 COSTS = RNG.uniform(0.1, 3.0, 300)
+
+
+def squared_hinge_nearby(Phi, Y, C, weights, intercepts, **options):
+    return squared_losses_nearby(Phi, *label_intervals(Y), C, weights, intercepts, **options)
 
 
 def machines(C, tol=1e-12):
@@ -56,9 +61,8 @@ def test_the_answers_are_those_of_the_solver_that_needs_no_start(scale, distance
     assert found is not None
     assert_allclose(found.weights, weights, rtol=1e-4, atol=1e-4 * size)
     assert_allclose(found.intercepts, intercepts, rtol=1e-3, atol=1e-3)
-    assert_allclose(
-        found.slacks, np.maximum(0.0, 1.0 - Y * (PHI @ found.weights + found.intercepts))
-    )
+    slacks = np.maximum(0.0, 1.0 - Y * (PHI @ found.weights + found.intercepts))
+    assert_allclose(found.pulls, 2.0 * C[:, None] * Y * slacks, atol=1e-12 * C.max())
     assert found.gaps.max() <= 1e-9
     assert_allclose(found.gaps, duality_gap(found, C), atol=1e-11)
     assert found.n_iter >= 4
@@ -96,3 +100,68 @@ def test_where_it_does_not_get_to_the_tolerance_it_says_so():
     assert squared_hinge_nearby(PHI, Y, COSTS, np.nan * weights, intercepts, tol=1e-9) is None
     none = np.empty((300, 0))
     assert squared_hinge_nearby(none, Y, COSTS, np.empty((0, 4)), intercepts, tol=1e-9) is None
+
+
+class TestIntervals:
+    TARGETS = np.stack([np.sin(PHI[:, 0]) + 5.0, PHI[:, 1] * PHI[:, 2]], axis=1)
+
+    def exact(self, lower, upper, C):
+        both = [
+            squared_interval_ridge(PHI, lower[:, k], upper[:, k], C, C, tol=1e-12) for k in range(2)
+        ]
+        return np.stack([s.weights for s in both], axis=1), np.array([s.intercept for s in both])
+
+    @pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.5])
+    @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+    @pytest.mark.parametrize("distance", [0.0, 1e-3, 0.3])
+    def test_the_answers_are_those_of_the_solver_that_needs_no_start(
+        self, epsilon, scale, distance
+    ):
+        lower, upper, C = self.TARGETS - epsilon, self.TARGETS + epsilon, scale * COSTS
+        weights, intercepts = self.exact(lower, upper, C)
+        size = np.abs(weights).max()
+        rng = np.random.default_rng(1)
+        found = squared_losses_nearby(
+            PHI,
+            lower,
+            upper,
+            C,
+            weights + distance * size * rng.normal(size=weights.shape),
+            intercepts + distance * rng.normal(size=2),
+            tol=1e-9,
+        )
+        assert found is not None
+        assert found.gaps.max() <= 1e-9
+        assert_allclose(found.weights, weights, atol=1e-4 * size)
+        assert_allclose(found.intercepts, intercepts, atol=1e-4)
+        f = PHI @ found.weights + found.intercepts
+        lacks = np.maximum(0.0, lower - f) - np.maximum(0.0, f - upper)
+        assert_allclose(found.pulls, 2.0 * C[:, None] * lacks, atol=1e-11 * scale)
+        primal = 0.5 * (found.weights**2).sum(axis=0) + C @ lacks**2
+        assert_allclose(found.values, primal, rtol=1e-12)
+
+    def test_gaps_of_rough_answers_are_true(self):
+        lower, upper = self.TARGETS - 0.1, self.TARGETS + 0.1
+        weights, intercepts = self.exact(lower, upper, COSTS)
+        start = 1.05 * weights, intercepts + 0.05
+        rough = squared_losses_nearby(PHI, lower, upper, COSTS, *start, tol=0.05)
+        for k in range(2):
+            g = rough.pulls[:, k]
+            up, down = np.maximum(g, 0.0), np.maximum(-g, 0.0)
+            least = min(up.sum(), down.sum())
+            up, down = up * least / up.sum(), down * least / down.sum()
+            q = PHI.T @ (up - down)
+            dual = lower[:, k] @ up - upper[:, k] @ down - 0.5 * q @ q
+            dual -= ((up**2 + down**2) / (4.0 * COSTS)).sum()
+            gap = (rough.values[k] - dual) / rough.values[k]
+            assert_allclose(rough.gaps[k], gap, rtol=1e-6, atol=1e-13)
+        assert rough.gaps.max() > 1e-9
+
+    def test_wide_intervals_need_no_weights(self):
+        far = np.full((300, 1), 100.0)
+        found = squared_losses_nearby(
+            PHI, -far, far, COSTS, np.ones((5, 1)), np.full(1, 3.0), tol=1e-9
+        )
+        assert found.values[0] == found.gaps[0] == 0.0
+        assert not found.weights.any()
+        assert found.intercepts[0] == 3.0
