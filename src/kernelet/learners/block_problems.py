@@ -39,6 +39,10 @@ class HingeBlockProblem:
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
 
+    def scaled(self, cost: float) -> HingeBlockProblem:
+        """The same problem with all costs multiplied."""
+        return HingeBlockProblem(self.targets, cost * self.C, self.tol)
+
     def over(self, sample: Sample) -> SVMProblem:
         """The problem over the rows of a sample, which stands for all."""
         return _over(self, sample, "hinge")
@@ -109,6 +113,10 @@ class SquaredHingeBlockProblem:
 
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
+
+    def scaled(self, cost: float) -> SquaredHingeBlockProblem:
+        """The same problem with all costs multiplied."""
+        return SquaredHingeBlockProblem(self.targets, cost * self.C, self.tol)
 
     def over(self, sample: Sample) -> SVMProblem:
         """The problem over the rows of a sample, which stands for all."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Event, Lock
 from typing import Any
 
@@ -15,19 +15,25 @@ from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import require_width
 from kernelet.learners.checkpoint import checkpoint_of
+from kernelet.learners.cost_path import choose_cost
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import search_vectors
 from kernelet.learners.direct_path import WarmStarted
-from kernelet.learners.ground import Ground
+from kernelet.learners.ground import Ground, TableGround
 from kernelet.learners.kernel_guards import Guard, HeldOutLoss
 from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
+from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
 
+# The tolerance of searches for a cost, in units of tol.
+_COST_TOL = 3.0
+
 # What files hold of every such estimator.
 FITTED: dict[str, type] = {
+    "C_": float,
     "objective_": float,
     "history_": list,
     "n_iter_": int,
@@ -35,6 +41,37 @@ FITTED: dict[str, type] = {
     "interrupted_": bool,
     "_set_sizes": np.ndarray,
 }
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What a fit has decided on before its searches begin.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    learn : {"features", "width", "nothing"}
+        What searches learn of the kernel.
+    problems : list
+        An inner problem for each search.
+    budgets : list of int
+    seeds : ndarray of shape (n_searches, n_init)
+    starts : list of ndarray or None
+        Vectors to start from; seeds are drawn without.
+    found : Kernel or None
+        A kernel to start from.
+    interrupted : bool
+        Whether Ctrl-C came while these were chosen.
+    """
+
+    kernel: Kernel
+    learn: str
+    problems: list[Any]
+    budgets: list[int]
+    seeds: NDArray[np.int64]
+    starts: list[FloatArray | None]
+    found: Kernel | None = None
+    interrupted: bool = False
 
 
 class DirectEstimator(WarmStarted):
@@ -60,29 +97,23 @@ class DirectEstimator(WarmStarted):
         kernel: Kernel,
         problems: Sequence[Any],
         rng: np.random.RandomState,
+        whole: Any = None,
     ) -> list[Descent]:
         """One set of vectors for each inner problem, the best of ``n_init`` searches.
 
         Callbacks are shown a model after every step where one problem is all there is. Ctrl-C ends
-        all searches; those that have not begun take a step.
+        all searches; those that have not begun take a step. With ``C="auto"`` the problems have a
+        cost of one, and ``whole`` is the one to choose the cost by if there are several.
         """
         positive("tol", self.tol)
         count("max_iter", self.max_iter)
         count("n_init", self.n_init)
         require_input_gradient(kernel, type(self).__name__)
-        budgets = self._budgets(len(problems))
-        seeds = rng.randint(np.iinfo(np.int32).max, size=(len(problems), self.n_init))
-        starts = self._last_vectors(ground.shape[1], len(problems))
+        plan = self._plan(ground, kernel, problems, whole or problems[0], rng)
         saved = checkpoint_of(self, ground.shape)
         lock, interrupted = Lock(), Event()
-        is_smooth = ground.at_hand(problems[0])[1].smooth is not None
-        learn = self._learned_part(kernel, problems, is_smooth)
-        self.kernel_gain_ = 0.0
-        if learn != "nothing" and not is_smooth:
-            learned = self._learned_kernel(ground, kernel, problems[0], learn, budgets[0], rng)
-            kernel, learn, self.kernel_gain_ = learned.kernel, "nothing", learned.gain
-            if learned.interrupted:  # the search ends after a step
-                interrupted.set()
+        if plan.interrupted:  # the searches end after a step
+            interrupted.set()
         ends: dict[int, Descent] = {}
         max_steps = self.max_iter * self.n_init * len(problems)
         with reporting(self, self.verbose, max_steps, **ground.told) as report:
@@ -101,25 +132,26 @@ class DirectEstimator(WarmStarted):
                         return report(step, attributes)
 
                 def descend_from(seed: int) -> Descent:
-                    start = starts[k] if kept is None else kept
+                    start = plan.starts[k] if kept is None else kept
                     if start is None:
-                        start = ground.seed(budgets[k], self.init, kernel, seed)
+                        start = ground.seed(plan.budgets[k], self.init, plan.kernel, seed)
+                    is_warm = kept is None and plan.starts[k] is not None
                     end = search_vectors(
                         ground,
-                        kernel,
-                        problems[k],
+                        plan.kernel,
+                        plan.problems[k],
                         start,
-                        learn=learn,
-                        learned=self._last_kernel() if starts[k] is not None else None,
+                        learn=plan.learn,
+                        learned=plan.found,
                         max_iter=max(1, self.max_iter - steps_before),
                         tol=self.tol,
-                        n_vectors=budgets[k] if kept is None and starts[k] is not None else None,
+                        n_vectors=plan.budgets[k] if is_warm else None,
                         seed=seed,
                         on_step=on_step,
                     )
                     return replace(end, n_iter=end.n_iter + steps_before)
 
-                chances = seeds[k] if starts[k] is None else seeds[k][:1]
+                chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
                 ends[k] = _best_of(descend_from, chances)
                 if ends[k].interrupted:  # the others end after a step
                     interrupted.set()
@@ -135,27 +167,93 @@ class DirectEstimator(WarmStarted):
                         search(k)
         if saved is not None and not interrupted.is_set():
             saved.remove()
-        if learn != "nothing":
+        if plan.learn != "nothing":
             self.kernel_gain_ = ends[0].kernel_gain
         return [ends[k] for k in range(len(problems))]
 
-    def _learned_kernel(
+    def _plan(
         self,
         ground: Ground,
         kernel: Kernel,
-        problem: Any,
-        learn: str,
-        budget: int,
+        problems: Sequence[Any],
+        whole: Any,
         rng: np.random.RandomState,
+    ) -> _Plan:
+        """Where searches start and what they learn; chooses what held-out rows have to choose."""
+        budgets = self._budgets(len(problems))
+        seeds = rng.randint(np.iinfo(np.int32).max, size=(len(problems), self.n_init))
+        starts = self._last_vectors(ground.shape[1], len(problems))
+        table, at_hand = ground.at_hand(whole)
+        is_smooth = at_hand.smooth is not None
+        learn = self._learned_part(kernel, problems, is_smooth)
+        plan = _Plan(kernel, learn, list(problems), budgets, seeds, starts)
+        self.kernel_gain_ = 0.0
+        seed = int(seeds[0, 0])
+        if learn != "nothing" and not is_smooth:
+            start = table.seed(budgets[0], self.init, kernel, seed)
+            learned = self._learned_widths(table, kernel, at_hand, start, learn, seed)
+            self.kernel_gain_ = learned.gain
+            plan = replace(
+                plan, kernel=learned.kernel, learn="nothing", interrupted=learned.interrupted
+            )
+        if starts[0] is not None:
+            plan = replace(plan, found=self._last_kernel())
+        return self._with_cost(plan, table, at_hand) if self._chooses_cost() else plan
+
+    def _chooses_cost(self) -> bool:
+        asked = getattr(self, "C", None)
+        return isinstance(asked, str) and asked == "auto"
+
+    def _with_cost(self, plan: _Plan, table: TableGround, problem: Any) -> _Plan:
+        """The plan with the cost that serves rows held out best, and started where it was found."""
+        seed = int(plan.seeds[0, 0])
+        start = plan.starts[0]
+        if start is None:
+            start = table.seed(plan.budgets[0], self.init, plan.kernel, seed)
+
+        def search(
+            rows: NDArray[np.intp], part: Any, vectors: FloatArray, found: Kernel | None
+        ) -> Descent:
+            return search_vectors(
+                TableGround(table.X[rows], table.weights[rows]),
+                plan.kernel,
+                part,
+                vectors,
+                learn=plan.learn,
+                learned=found or plan.found,
+                max_iter=self.max_iter,
+                tol=_COST_TOL * self.tol,
+                n_vectors=plan.budgets[0],
+                seed=seed,
+            )
+
+        before = getattr(self, "C_", None) if plan.starts[0] is not None else None
+        chosen = choose_cost(table.X, table.weights, problem, start, search, seed, before or 1.0)
+        self.C_ = chosen.cost
+        plan = replace(
+            plan,
+            problems=[problem.scaled(self.C_) for problem in plan.problems],
+            interrupted=plan.interrupted or chosen.interrupted,
+        )
+        if chosen.kernel is None or len(plan.problems) > 1 or self.n_init > 1:
+            return plan
+        return replace(plan, starts=[chosen.vectors], found=chosen.kernel)
+
+    def _learned_widths(
+        self,
+        table: TableGround,
+        kernel: Kernel,
+        problem: Any,
+        vectors: FloatArray,
+        learn: str,
+        seed: int,
     ) -> LearnedKernel:
         """The widths that serve rows held out best, where the loss is not smooth."""
-        seed = int(rng.randint(np.iinfo(np.int32).max))
-        table, problem = ground.at_hand(problem)
         return learn_widths(
             table.X,
             require_width(kernel, type(self).__name__),
             problem,
-            table.seed(budget, self.init, kernel, seed),
+            vectors,
             lambda held: self._guard(table.X, problem, held, seed),
             per_feature=learn == "features",
             max_iter=self.max_iter,

@@ -46,7 +46,7 @@ class ContrastProblem:
         """A closed form is as it is."""
         return self.solve(Phi.astype(np.float64, copy=False), start)
 
-    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> ContrastProblem:
+    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> ContrastProblem:
         """The same problem over some of its rows; what they cost in common makes no difference."""
         return ContrastProblem(self.Y[index], self.share[index], self.mu)
 

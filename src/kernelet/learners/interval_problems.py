@@ -66,10 +66,16 @@ class IntervalProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp]) -> IntervalProblem:
-        """The same problem over some of its rows."""
+    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> IntervalProblem:
+        """The same problem over some of its rows, whose costs are multiplied."""
         lower, upper, C_lower, C_upper = (part[index] for part in self.intervals)
-        return IntervalProblem(lower, upper, C_lower, C_upper, self.size, self.tol)
+        part = IntervalProblem(lower, upper, scale * C_lower, scale * C_upper, self.size, self.tol)
+        part.smooth = None if self.smooth is None else self.smooth.subset(index, scale)
+        return part
+
+    def scaled(self, cost: float) -> IntervalProblem:
+        """The same problem with all costs multiplied."""
+        return self.subset(np.arange(self.intervals[0].size), cost)
 
     def loss(self, scores: FloatArray) -> float:
         """What leaving the intervals costs."""
@@ -151,11 +157,17 @@ class SquaredIntervalProblem:
         losses: FloatArray = np.square(solution.score_gradient[:, 0]) / (4.0 * self.C)
         return losses
 
-    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> SquaredIntervalProblem:
+    def subset(
+        self, index: NDArray[np.intp], scale: float | FloatArray = 1.0
+    ) -> SquaredIntervalProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return SquaredIntervalProblem(
             self.lower[index], self.upper[index], scale * self.C[index], self.tol
         )
+
+    def scaled(self, cost: float) -> SquaredIntervalProblem:
+        """The same problem with all costs multiplied."""
+        return self.subset(np.arange(self.C.size), cost)
 
     def loss(self, scores: FloatArray) -> float:
         """What leaving the intervals costs."""

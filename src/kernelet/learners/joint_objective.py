@@ -36,8 +36,8 @@ _SINGLE_ABOVE = 100_000
 # Eigenvalues of K^z below this share of the largest are noise of kernel values in single precision.
 _SINGLE_RANK = 1e-8
 # The search begins on so many rows, and on so many for each vector, unless this is nearly all.
-_FEWEST_ROWS = 2000
-_ROWS_PER_VECTOR = 50
+_FEWEST_ROWS = 10_000
+_ROWS_PER_VECTOR = 100
 _LARGEST_SAMPLE = 0.75
 # Standard errors that a step has to gain.
 _ERRORS = 2.0

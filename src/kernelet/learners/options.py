@@ -28,3 +28,12 @@ def positive(name: str, value: Any) -> float:
     if not is_number or not 0.0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a finite number above zero; got {value!r}.")
     return float(value)
+
+
+def cost(value: Any) -> float:
+    """C, a finite number above zero; for "auto" a cost of one, until it is chosen."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f'C must be a finite number above zero, or "auto"; got {value!r}.')
+        return 1.0
+    return positive("C", value)

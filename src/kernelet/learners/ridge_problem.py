@@ -77,9 +77,13 @@ class RidgeProblem:
         losses: FloatArray = np.einsum("ij,ij->i", slopes, slopes) / (2.0 * self.C)
         return losses
 
-    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> RidgeProblem:
+    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> RidgeProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return RidgeProblem(self.Y[index], scale * self.C[index], self.fit_intercept)
+
+    def scaled(self, cost: float) -> RidgeProblem:
+        """The same problem with all costs multiplied."""
+        return self.subset(np.arange(self.C.size), cost)
 
     def loss(self, scores: FloatArray) -> float:
         """Half the squared deviations, weighted."""

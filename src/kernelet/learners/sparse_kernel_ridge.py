@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
-from kernelet.learners.options import positive
+from kernelet.learners.options import cost
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.ridge_problem import RidgeProblem, leave_one_out
 from kernelet.learners.saving import saved
@@ -151,13 +151,15 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         self.random_state = random_state
 
     def _learn(self, data: RegressionSet) -> KernelMachine:
-        C, bias = positive("C", self.C), bool(self.fit_intercept)
+        C, bias = cost(self.C), bool(self.fit_intercept)
         problem = RidgeProblem(data.targets, C * data.weights, bias)
         searches = self._search_vectors(
             TableGround(data.X, data.weights, data.targets), data.kernel, [problem], data.rng
         )
         machine = self._store(searches, data.kernel)
-        deviations = leave_one_out(machine, data.X, data.targets, data.weights, C, bias)
+        deviations = leave_one_out(
+            machine, data.X, data.targets, data.weights, getattr(self, "C_", C), bias
+        )
         share = data.weights / data.weights.sum()
         self.loo_error_ = float(np.mean(share @ np.square(deviations)))
         return machine

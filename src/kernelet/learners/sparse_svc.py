@@ -17,7 +17,7 @@ from kernelet.learners.direct import INNER_SHARE, learn_direct
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.ground import DistantGround, TableGround
-from kernelet.learners.options import choice, positive
+from kernelet.learners.options import choice, cost, positive
 from kernelet.learners.saving import saved
 from kernelet.learners.svm_problem import LOSSES, SVMProblem
 from kernelet.learners.training import FloatArray, TrainingSet
@@ -231,22 +231,24 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     def _learn(self, data: TrainingSet) -> KernelMachine:
         choice("loss", self.loss, LOSSES)
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        costs = positive("C", self.C) * data.weights
+        costs = cost(self.C) * data.weights
         positive("tol", self.tol)
         columns = [data.targets] if shared else [column[:, None] for column in data.targets.T]
         problems = [SVMProblem(Y, costs, self.loss, INNER_SHARE * self.tol) for Y in columns]
         ground = TableGround(data.X, data.weights, self.classes_[data.codes])
-        searches = self._search_vectors(ground, data.kernel, problems, data.rng)
+        whole = SVMProblem(data.targets, costs, self.loss, INNER_SHARE * self.tol)
+        searches = self._search_vectors(ground, data.kernel, problems, data.rng, whole)
         return self._store(searches, data.kernel)
 
     def _learn_distant(self, data: DistantSet) -> KernelMachine:
         problem = BLOCK_LOSSES[choice("loss", self.loss, BLOCK_LOSSES)]
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        C, tol = positive("C", self.C), positive("tol", self.tol)
+        C, tol = cost(self.C), positive("tol", self.tol)
         targets = Targets.of_classes(data.n_classes)
         sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
         problems = [problem(each, C, INNER_SHARE * tol) for each in sets]
-        searches = self._search_vectors(DistantGround(data), data.kernel, problems, data.rng)
+        whole = problem(targets, C, INNER_SHARE * tol)
+        searches = self._search_vectors(DistantGround(data), data.kernel, problems, data.rng, whole)
         return self._store(searches, data.kernel)
 
     def _check_loaded(self) -> None:

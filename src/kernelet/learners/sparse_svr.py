@@ -14,7 +14,7 @@ from kernelet.learners.direct import INNER_SHARE
 from kernelet.learners.direct_estimator import FITTED, DirectEstimator
 from kernelet.learners.ground import TableGround
 from kernelet.learners.interval_problems import IntervalProblem, SquaredIntervalProblem
-from kernelet.learners.options import choice, positive
+from kernelet.learners.options import choice, cost, positive
 from kernelet.learners.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.saving import saved
 from kernelet.machine import KernelMachine
@@ -174,7 +174,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         return self._store(searches, data.kernel)
 
     def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
-        costs = positive("C", self.C) * data.weights
+        costs = cost(self.C) * data.weights
         tol = INNER_SHARE * positive("tol", self.tol)
         loss = choice("loss", self.loss, LOSSES)
         if loss == "quantile":

@@ -115,9 +115,13 @@ class SVMProblem:
         squares: FloatArray = np.einsum("ij,ij->i", slopes, slopes, dtype=np.float64)
         return squares / (4.0 * self.C)
 
-    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> SVMProblem:
+    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> SVMProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return SVMProblem(self.Y[index], scale * self.C[index], self._loss, self.tol)
+
+    def scaled(self, cost: float) -> SVMProblem:
+        """The same problem with all costs multiplied."""
+        return self.subset(np.arange(self.C.size), cost)
 
     def loss(self, scores: FloatArray) -> float:
         """The loss of the margins, weighted."""
