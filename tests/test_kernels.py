@@ -45,6 +45,7 @@ from kernelet.kernels import (
     require_input_gradient,
     resolve_kernel,
 )
+from kernelet.kernels.input_stage import input_stage
 from random_examples import examples
 
 
@@ -427,6 +428,30 @@ COMPOSITES = st.recursive(
     ),
     max_leaves=4,
 )
+
+
+@examples(60)
+@given(X=POINTS, Z=POINTS, kernel=COMPOSITES)
+def test_any_composite_kernel_is_one_behind_a_matrix(X, Z, kernel):
+    matrix, inner = input_stage(kernel)
+    assert "ProjectedFeatures" not in repr(inner)
+    assert (matrix is None) == ("ProjectedFeatures" not in repr(kernel))
+    if matrix is not None:
+        corners = np.abs(np.vstack([X, Z])).max(axis=0)
+        largest = max(1.0, export_bounds.size(kernel, corners, corners))
+        values = inner(X @ matrix.T, Z @ matrix.T)
+        assert_allclose(values, kernel(X, Z), rtol=1e-8, atol=1e-9 * largest)
+
+
+def test_parts_with_the_same_matrix_share_it_in_front():
+    A, B = np.array([[1.0, 2.0]]), np.array([[0.5, -1.0], [2.0, 0.0]])
+    kernel = ProjectedFeatures(Gaussian(0.7), A) + ProjectedFeatures(Linear(), A)
+    assert_array_equal(input_stage(kernel)[0], A)
+    assert input_stage(kernel)[1] == Gaussian(0.7) + Linear()
+    kernel = ProjectedFeatures(Gaussian(0.7), B) * (ProjectedFeatures(Linear(), A) + Matern32(0.1))
+    matrix, inner = input_stage(ScaledFeatures(kernel, [2.0, 0.5]))
+    assert_array_equal(matrix, np.vstack([B, A, np.eye(2)]) * [2.0, 0.5])
+    assert inner.n_features == 5
 
 
 @examples(60)

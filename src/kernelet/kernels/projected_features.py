@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -96,9 +97,9 @@ class ProjectedFeatures(CompositeKernel):
         matrix = repr(self.matrix.tolist()) if r * d <= _WRITTEN_OUT else f"<{r} x {d} numbers>"
         return f"ProjectedFeatures(kernel={self.kernel!r}, matrix={matrix})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # copies and pickles of an array could be written to
-        return type(self), (self.kernel, self.matrix)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # copies and pickles of a read-only array can be written to
 
     @property
     def n_features(self) -> int:
@@ -117,7 +118,7 @@ class ProjectedFeatures(CompositeKernel):
         self._check_width(Z)
         anchor = anchor_of(Z) if self.is_translation_invariant else None
         centred = Z if anchor is None else Z - anchor
-        projected = centred @ self.matrix.T.astype(Z.dtype)
+        projected = centred @ self.matrix.astype(Z.dtype, copy=False).T
         if not np.isfinite(projected).all() and np.isfinite(Z).all():
             raise ValueError(
                 f"vectors as large as {np.abs(Z).max():.0e} cannot be multiplied by a matrix as "
@@ -181,25 +182,29 @@ class _Projection:
         self.rank, self.n_features = matrix.shape
         self.dtype = dtype
         self._anchor = anchor
-        self._columns = np.ascontiguousarray(matrix.T, dtype=dtype)
-        # Sparse rows cannot be moved before the product. It is taken in double precision, where
-        # float32 rows have digits to spare for the difference after it.
-        self._wide = np.ascontiguousarray(matrix.T)
-        self._moved = None if anchor is None else anchor.astype(np.float64) @ self._wide
+        self._columns = matrix.astype(dtype, copy=False).T
+        self._matrix = matrix
+        self._moved = None if anchor is None else matrix @ anchor.astype(np.float64)
 
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         if is_sparse(X):
-            product = X @ self._wide
+            # Sparse rows cannot be moved before the product. It is taken in double precision,
+            # where float32 rows have digits to spare for the difference after it.
+            product = X @ self._wide_columns
             out[...] = product if self._moved is None else product - self._moved
         elif self._anchor is None and X.dtype == self.dtype:
-            np.matmul(X, self._columns, out=out)
+            X.dot(self._columns, out=out)  # for one row three times as fast as np.matmul
         else:
             rows = workspace.take(self, "rows", X.shape[0], self.n_features, self.dtype)
             if self._anchor is None:
                 np.copyto(rows, dense(X), casting="same_kind")
             else:
                 np.subtract(dense(X), self._anchor, out=rows, casting="same_kind")
-            np.matmul(rows, self._columns, out=out)
+            rows.dot(self._columns, out=out)
+
+    @cached_property
+    def _wide_columns(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self._matrix.T)  # which SciPy would make for every block
 
     def fill_all(self, X: Rows, out: FloatArray) -> None:
         """The same for any number of rows, a block at a time."""
@@ -221,7 +226,7 @@ class _PreparedProjection(PreparedKernel):
         self.row_elements = part.row_elements + sum(matrix.shape)
         self._part = part
         self._projection = _Projection(matrix, anchor, part.dtype)
-        self._matrix = matrix.astype(part.dtype)
+        self._matrix = matrix.astype(part.dtype, copy=False)
 
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         rows = workspace.take(self, "rows", X.shape[0], len(self._matrix), self.dtype)
