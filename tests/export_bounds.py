@@ -27,6 +27,12 @@ KERNELS = [
         [1.0, 0.3],
     )
     + kernels.Gaussian(0.1),
+    kernels.ProjectedFeatures(kernels.Gaussian(0.3), [[1.0, -0.5, 0.3], [0.2, 0.8, 1.0]]),
+    kernels.ProjectedFeatures(
+        kernels.Exponential(0.2) + kernels.ScaledFeatures(kernels.Laplacian(0.2), [0.5]),
+        [[1.0, -0.7]],
+    )
+    * kernels.Polynomial(0.5, coef0=1.0, degree=2),
 ]
 
 
