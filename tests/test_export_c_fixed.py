@@ -108,11 +108,44 @@ def test_what_combinations_cost_is_said(combined):
     m, d, r = machine.n_vectors, 6, 2
     written = c_source(machine, "m", "q15")
     assert written.cost.arithmetic == (2 * r * d + d) + m * (3 * r + 2)
-    assert f"{2 * r * d + d} of these are in floating point" in written.header
+    assert f"that the kernel has: {2 * r * d + d} of the" in written.header
     assert "int m_quantize(const float x[M_FEATURES], int16_t q[M_COMBINATIONS]);" in written.header
     powers, intercept = 2 * 65, 8
-    floats = 4 * (r * d + d + r)  # matrix, origin, centres
-    assert written.flash_bytes == floats + 2 * (m * r + m) + intercept + powers
+    floats = 4 * (d + r + r)  # origin, centres, rates
+    assert written.flash_bytes == floats + 2 * (r * d + m * r + m) + intercept + powers
+
+
+def test_rounding_a_matrix_is_as_exact_as_stated(tmp_path):
+    """The largest error there can be: every number by nearly half a unit, in one direction."""
+    rng = np.random.default_rng(0)
+    d, unit = 200, 1.0 / 32767
+    signs = rng.choice([-1.0, 1.0], size=d)
+    A = np.rint(rng.uniform(-0.5, 0.5, size=(1, d)) / unit) * unit + 0.499 * unit * signs
+    A[0, 0] = 1.0  # one of 32767 units
+    Z = np.stack([0.3 * signs, -0.3 * signs])
+    machine = KernelMachine(ProjectedFeatures(Gaussian(0.5 / (A @ Z[0])[0] ** 2), A), Z, [0.0, 1.0])
+    (library,) = compiled([(machine, "q15")], tmp_path)
+    stated = float(re.search(r"16 bits moves kernel values by (\S+) at", library.written.header)[1])
+    others = [
+        float(re.search(pattern, library.written.header)[1])
+        for pattern in (r"exact to (\S+) for", r"moves them by (\S+) at most")
+    ]
+    X = np.linspace(-1.0, 1.0, 201)[:, None] * Z[:1]
+    error = np.abs(library.decision_function(X)[:, 0] - machine.decision_function(X)).max()
+    assert 0.3 * stated < error < stated + sum(others)
+
+
+def test_a_matrix_that_16_bits_would_spoil_stays_in_floats(tmp_path):
+    """A large number beside those that count."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(10, 5))
+    Z[:, 0] = 0.0
+    A = np.array([[1e4, 1.0, 0.0, 0.0, 0.5], [0.0, 0.0, 1.0, -1.0, 0.0]])
+    machine = KernelMachine(ProjectedFeatures(Gaussian(0.5), A), Z, rng.normal(size=10))
+    (library,) = compiled([(machine, "q15")], tmp_path)
+    assert "Rounding the matrix" not in library.written.header
+    error = np.abs(library.decision_function(Z)[:, 0] - machine.decision_function(Z)).max()
+    assert error < 4e-4 * np.abs(machine.coefficients).sum()
 
 
 @pytest.mark.parametrize("gamma", [1e-3, 0.3, 40.0, 2000.0])

@@ -84,7 +84,7 @@ EXAMPLES = {
     ],
     ProjectedFeatures: [
         ProjectedFeatures(Gaussian(0.7), [[0.5, 1.0, -0.3], [0.2, -0.4, 0.8]]),
-        ProjectedFeatures(Matern32(0.3), np.linspace(-1.0, 0.7, 15).reshape(5, 3)),
+        ProjectedFeatures(Matern32(0.3), (np.arange(15) % 4 - 1.0).reshape(5, 3) / 2),
         ProjectedFeatures(
             ScaledFeatures(Gaussian(0.7) + Linear(), [1.5, 0.3]), [[1, 0, -1], [0.5, 1, 0]]
         ),
@@ -538,6 +538,7 @@ def test_a_projection_is_a_value_that_cannot_be_written_to():
     assert repr(large) == (
         "ProjectedFeatures(kernel=Gaussian(gamma=0.5), matrix=<16 x 784 numbers>)"
     )
+    assert repr(ProjectedFeatures(Linear(), np.full((2, 4), 1 / 3))).endswith("<2 x 4 numbers>)")
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])

@@ -70,6 +70,17 @@ def test_every_kernel(tmp_path):
         assert answer["classes"] is None
 
 
+def test_combinations_of_features_far_from_zero(tmp_path):
+    rng = np.random.default_rng(0)
+    kernel = kernels.ProjectedFeatures(kernels.Gaussian(0.5), rng.normal(size=(3, 40)) / 6.0)
+    X, Z = (rng.normal(size=(n, 40)) + 500.0 for n in (30, 20))
+    machine = KernelMachine(kernel, Z, rng.normal(size=(20, 2)), [0.0, 1.0])
+    cases = [(machine, X, ["decisionFunction"], dtype) for dtype in ("float32", "float64")]
+    for limit, answer in zip((2e-5, 1e-12), run_modules(cases, tmp_path), strict=True):
+        error = np.abs(numbers(answer["decisionFunction"]) - expected(machine, X)).max()
+        assert error < limit
+
+
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(

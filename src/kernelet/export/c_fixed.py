@@ -18,8 +18,9 @@ from kernelet.export.c_projection import projection_arithmetic
 from kernelet.export.c_quantize import quantize_function, quantize_head, quantize_tables
 from kernelet.export.c_source import REALS, Table, block_comment, included, integers
 from kernelet.export.fixed_point import ONE, FixedPoint, fixed_point
+from kernelet.export.fixed_projection import fixed_projection
 from kernelet.export.model import ExportedModel
-from kernelet.export.projection import Projection, projected
+from kernelet.export.projection import Projection
 
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between: 2e-5 from the curve at most.
 _STEPS = 64
@@ -38,8 +39,7 @@ class FixedSource:
     def __init__(self, exported: ExportedModel, name: str) -> None:
         # Scores of pairs are given as they are: votes with their shares are no integers.
         self._exported = exported = replace(exported, votes=False)
-        # rows are floats until they are integers, so that the products of a matrix are too
-        self._projection, machine = projected(exported.machine, "float32")
+        self._projection, machine, by_matrix = fixed_projection(exported.machine)
         self._fixed = fixed = fixed_point(replace(exported, machine=machine))
         combinations = None if self._projection is None else machine.n_features
         length = f"{name.upper()}_{'FEATURES' if combinations is None else 'COMBINATIONS'}"
@@ -58,7 +58,9 @@ class FixedSource:
             *([] if labels is None else [labels]),
         ]
         self.cost = _cost(self._interface, self._tables, self._projection)
-        self._about = _about(exported, fixed, self.cost, self._projection)
+        self._about = _about(exported, fixed, self.cost)
+        if self._projection is not None:
+            self._about += _about_projection(self._projection, by_matrix)
 
     def header(self) -> list[str]:
         """Lines of the header."""
@@ -102,14 +104,8 @@ def _cost(interface: Interface, tables: list[Table], projection: Projection | No
     return Cost(flash_bytes(tables), stacked + _FRAMES, arithmetic, 0)
 
 
-def _about(
-    exported: ExportedModel, fixed: FixedPoint, cost: Cost, projection: Projection | None
-) -> list[str]:
+def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
     machine = exported.machine
-    in_floats = (
-        f"{projection_arithmetic(projection)} of these are in floating point: the combinations of "
-        "features, in quantize."
-    )
     return [
         f"A kernel machine in integers. Vectors: {machine.n_vectors}, features: "
         f"{machine.n_features}, outputs: {machine.n_outputs}.",
@@ -117,10 +113,24 @@ def _about(
         f"Made by kernelet {hooks.version}.",
         "",
         *cost.lines(),
-        *([] if projection is None else [in_floats]),
         f"Kernel values are exact to {fixed.kernel_error:.1e} for the integers that a row becomes;",
         f"rounding a row and the vectors to these moves them by {fixed.moved:.1e} at most.",
         "There is no state: any number of threads and interrupts may call the functions at once.",
+    ]
+
+
+def _about_projection(projection: Projection, moved: float | None) -> list[str]:
+    lines = [
+        "quantize takes the combinations of the features that the kernel has: "
+        f"{projection_arithmetic(projection)} of the",
+        "additions and multiplications, which are in floating point.",
+    ]
+    if moved is None:
+        return lines
+    return [
+        *lines,
+        f"Rounding the matrix to 16 bits moves kernel values by {moved:.1e} at most, of rows as",
+        "far from the vectors as these may be from each other.",
     ]
 
 

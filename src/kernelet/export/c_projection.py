@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kernelet.export.c_source import Real, Table
+import numpy as np
+
+from kernelet.export.c_source import Real, Table, integers
 from kernelet.export.projection import Projection
 
 
@@ -10,7 +12,10 @@ def projection_tables(projection: Projection | None, real: Real) -> list[Table]:
     """The matrix, a row for each feature, and the point that features are measured from."""
     if projection is None:
         return []
-    tables = [real.table("matrix", projection.matrix.T)]
+    if projection.is_integer:
+        tables = [integers("int16_t", "matrix", projection.matrix.T.astype(np.int64))]
+    else:
+        tables = [real.table("matrix", projection.matrix.T)]
     return (
         tables if projection.origin is None else [*tables, real.table("origin", projection.origin)]
     )
@@ -20,6 +25,7 @@ def project_function(projection: Projection | None, real: Real, prefix: str) -> 
     """Lines of ``static void project(const real *x, real *combined)``."""
     if projection is None:
         return []
+    cast = f"({real.name})" if projection.is_integer else ""
     moved = "" if projection.origin is None else " - origin[f]"
     return [
         "/* The combinations of the features that the kernel takes. */",
@@ -33,7 +39,7 @@ def project_function(projection: Projection | None, real: Real, prefix: str) -> 
         f"        const {real.name} value = x[f]{moved};",
         "",
         f"        for (i = 0; i < {prefix}_COMBINATIONS; i++)",
-        "            combined[i] += matrix[f][i] * value;",
+        f"            combined[i] += {cast}matrix[f][i] * value;",
         "    }",
         "}",
         "",

@@ -26,10 +26,13 @@ class Projection:
         A, all of whose numbers are exact in the type that is written.
     origin : ndarray of shape (d,) or None
         A point amid the vectors, also exact; None is 0.
+    is_integer : bool, default=False
+        Whether the matrix holds integers of 16 bits.
     """
 
     matrix: FloatArray
     origin: FloatArray | None
+    is_integer: bool = False
 
     def __call__(self, X: FloatArray) -> FloatArray:
         projected: FloatArray = (X if self.origin is None else X - self.origin) @ self.matrix.T
@@ -72,7 +75,7 @@ def projected(machine: KernelMachine, dtype: str) -> tuple[Projection | None, Ke
     if matrix is None:
         return None, machine
     vectors = np.asarray(machine.vectors, dtype=np.float64)
-    origin = _origin(vectors) if kernel.is_translation_invariant else None
+    origin = origin_of(vectors) if kernel.is_translation_invariant else None
     with np.errstate(over="ignore", invalid="ignore"):
         # rows are projected with rounded numbers, so that vectors have to be as well
         projection = Projection(
@@ -89,7 +92,8 @@ def projected(machine: KernelMachine, dtype: str) -> tuple[Projection | None, Ke
     return projection, KernelMachine(kernel, combined, machine.coefficients, machine.intercepts)
 
 
-def _origin(vectors: FloatArray) -> FloatArray | None:
+def origin_of(vectors: FloatArray) -> FloatArray | None:
+    """A point amid the vectors, or None where 0 is as good."""
     if not len(vectors):
         return None
     middle = centre(vectors)

@@ -26,8 +26,8 @@ from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.distances import anchor_of
 from kernelet.kernels.parameters import finite
 
-# A matrix of more numbers is no longer read but skipped: its repr is its shape.
-_WRITTEN_OUT = 16
+# Characters, about a line: of a matrix that takes more the repr is its shape.
+_LONGEST_TEXT = 100
 
 
 @final
@@ -94,8 +94,11 @@ class ProjectedFeatures(CompositeKernel):
 
     def __repr__(self) -> str:
         r, d = self.matrix.shape
-        matrix = repr(self.matrix.tolist()) if r * d <= _WRITTEN_OUT else f"<{r} x {d} numbers>"
-        return f"ProjectedFeatures(kernel={self.kernel!r}, matrix={matrix})"
+        # no number has fewer than 3 characters
+        text = repr(self.matrix.tolist()) if 3 * r * d < _LONGEST_TEXT else ""
+        if not 0 < len(text) <= _LONGEST_TEXT:
+            text = f"<{r} x {d} numbers>"
+        return f"ProjectedFeatures(kernel={self.kernel!r}, matrix={text})"
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
