@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import json
 import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -522,6 +524,8 @@ def test_a_projection_is_a_value_that_cannot_be_written_to():
     for same in (
         ProjectedFeatures(Gaussian(0.5), [[1, 0], [2, 3], [0.5, -0.0]]),
         ProjectedFeatures(Gaussian(0.5), np.asfortranarray(kernel.matrix).astype(np.float32)),
+        ProjectedFeatures(Gaussian(0.5), pd.DataFrame(kernel.matrix)),
+        dataclasses.replace(ProjectedFeatures(Linear(), kernel.matrix), kernel=Gaussian(0.5)),
         copy.deepcopy(kernel),
         clone(SVC(kernel=kernel)).kernel,
         pickle.loads(pickle.dumps(kernel)),

@@ -148,6 +148,8 @@ class ProjectedFeatures(CompositeKernel):
 
 def _checked_matrix(given: Any) -> NDArray[np.float64]:
     """A copy in C order; of two matrices that are equal all bytes are."""
+    if hasattr(given, "__array__"):  # tables as well
+        given = np.asarray(given)
     if isinstance(given, np.ndarray) and given.dtype.kind in "fiu" and given.ndim == 2:
         # + 0.0 makes 0.0 of -0.0
         matrix = np.array(given, dtype=np.float64, order="C") + 0.0
