@@ -29,7 +29,7 @@ import numpy as np
 
 import kernelet
 from benchmarks.fuzz_mutations import MUTATIONS
-from kernelet.kernels import Gaussian, Matern52, Polynomial
+from kernelet.kernels import Gaussian, Matern52, Polynomial, ProjectedFeatures
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence import ModelFileError, read_summary
 
@@ -65,6 +65,9 @@ def seeds() -> list[object]:
             machine.astype(np.float32),
             kernelet.KernelMachine(Gaussian(1.0), np.zeros((0, 3)), np.zeros((0, 1)), 0.5),
             kernelet.KernelMachine(Gaussian(1.0), rng.normal(size=(500, 40)), rng.normal(size=500)),
+            kernelet.KernelMachine(
+                ProjectedFeatures(Gaussian(1.0), X[:2]), X[:5], rng.normal(size=5)
+            ),
             CalibratedMachine(one, SigmoidCalibration(np.array([-1.0]), np.array([0.1]))),
             CalibratedMachine(one, TemperatureCalibration(2.0)),
             fitted,

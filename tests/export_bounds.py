@@ -27,21 +27,35 @@ KERNELS = [
         [1.0, 0.3],
     )
     + kernels.Gaussian(0.1),
+    kernels.ProjectedFeatures(kernels.Gaussian(0.3), [[1.0, -0.5, 0.3], [0.2, 0.8, 1.0]]),
+    kernels.ProjectedFeatures(
+        kernels.Exponential(0.2) + kernels.ScaledFeatures(kernels.Laplacian(0.2), [0.5]),
+        [[1.0, -0.7]],
+    )
+    * kernels.Polynomial(0.5, coef0=1.0, degree=2),
 ]
 
 
-def size(kernel, x, z):
-    """Of the terms that k(x, z) is made of, before any cancel."""
+def size(kernel, x, z, sizes=None):
+    """Of the terms that k(x, z) is made of, before any cancel.
+
+    ``sizes`` are those of the terms that x and z are made of.
+    """
+    sizes = (np.abs(x), np.abs(z)) if sizes is None else sizes
     if kernel.name in ("sum", "product"):
-        parts = [size(part, x, z) for part in kernel.parts]
+        parts = [size(part, x, z, sizes) for part in kernel.parts]
         return sum(parts) if kernel.name == "sum" else np.prod(parts)
     if kernel.name == "scaled":
-        return kernel.factor * size(kernel.kernel, x, z)
+        return kernel.factor * size(kernel.kernel, x, z, sizes)
     if kernel.name == "scaled_features":
-        return size(kernel.kernel, kernel.scales * x, kernel.scales * z)
+        scaled = [kernel.scales * part for part in (x, z, *sizes)]
+        return size(kernel.kernel, *scaled[:2], scaled[2:])
+    if kernel.name == "projected_features":
+        A = kernel.matrix
+        return size(kernel.kernel, A @ x, A @ z, [np.abs(A) @ part for part in sizes])
     if kernel.name in ("linear", "poly", "sigmoid"):
         scale, shift = kernel.scale_and_shift
-        terms = scale * np.abs(x) @ np.abs(z) + abs(shift)
+        terms = scale * sizes[0] @ sizes[1] + abs(shift)
         return terms ** getattr(kernel, "degree", 1)
     return kernel_matrix(kernel, [x], [z])[0, 0]
 
@@ -50,6 +64,9 @@ def reach(kernel, X, Z, scale=1.0):
     """gamma (|x|^2 + max |z|^2), with 1-norms for the Laplacian, added up over all parts."""
     if kernel.name == "scaled_features":
         return reach(kernel.kernel, X, Z, scale * max(kernel.scales))
+    if kernel.name == "projected_features":
+        A = np.abs(kernel.matrix.T)
+        return reach(kernel.kernel, np.abs(X) @ A, np.abs(Z) @ A, scale)
     if parts := getattr(kernel, "parts", ()):
         return sum(reach(part, X, Z, scale) for part in parts)
     power = 1 if kernel.name == "laplacian" else 2

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import kernelet
-from kernelet.kernels import Gaussian, ScaledFeatures
+from kernelet.kernels import Gaussian, ProjectedFeatures, ScaledFeatures
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 
 
@@ -104,6 +104,12 @@ MODELS: dict[str, Callable[[], Any]] = {
         kernelet.SparseSVC,
         n_vectors=5,
         kernel=ScaledFeatures(Gaussian(0.5), [0.3, 1.5, 1.0, 2.0]),
+        random_state=0,
+    ),
+    "combinations of features": lambda: _small(
+        kernelet.SparseSVC,
+        n_vectors=5,
+        kernel=ProjectedFeatures(Gaussian(0.5), [[0.3, 1.5, 1.0, 2.0], [1.0, -0.5, 0.0, 0.7]]),
         random_state=0,
     ),
     "float32": lambda: _small(kernelet.ReducedSVC, n_vectors=6, random_state=0).machine_.astype(

@@ -85,6 +85,11 @@ def _scaled_features(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
     return kernel_value(kernel.kernel, np.array(row), np.array(vector))
 
 
+def _projected_features(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    row, vector = ([_inner_product(a, p) for a in kernel.matrix] for p in (x, z))
+    return kernel_value(kernel.kernel, np.array(row), np.array(vector))
+
+
 _VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
     "rbf": _rbf,
     "exponential": _exponential,
@@ -99,6 +104,7 @@ _VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
     "product": _product,
     "scaled": _scaled,
     "scaled_features": _scaled_features,
+    "projected_features": _projected_features,
     "callable": _callable,
 }
 
@@ -109,10 +115,14 @@ def kernel_value(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
 
 
 def for_features(kernel: Any, d: int) -> Any:
-    """The kernel; one that has scales of its features, with as many as that."""
+    """The kernel; one that has scales or combinations of its features, for as many as that."""
     if kernel.name == "scaled_features":
         inner = for_features(kernel.kernel, d)
         return type(kernel)(inner, [kernel.scales[f % len(kernel.scales)] for f in range(d)])
+    if kernel.name == "projected_features":
+        columns = np.resize(np.arange(kernel.n_features), d)
+        # as long as before, whatever the number of features
+        return type(kernel)(kernel.kernel, kernel.matrix[:, columns] * (kernel.n_features / d))
     if kernel.name in ("sum", "product"):
         return type(kernel)([for_features(part, d) for part in kernel.parts])
     if kernel.name == "scaled":

@@ -66,7 +66,8 @@ class Library:
     def quantize(self, X):
         """Rows as integers, and how many features of each were out of range."""
         rows = np.ascontiguousarray(X, dtype=np.float32)
-        quantized = np.empty((len(rows), int(self.constant("FEATURES"))), dtype=np.int16)
+        length = "COMBINATIONS" if "_COMBINATIONS " in self.written.header else "FEATURES"
+        quantized = np.empty((len(rows), int(self.constant(length))), dtype=np.int16)
         entry = self.entry("quantize", ctypes.c_void_p, ctypes.c_void_p)
         outside = np.empty(len(rows), dtype=int)
         for i, row in enumerate(rows):

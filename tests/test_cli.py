@@ -149,6 +149,22 @@ def test_info(folder, fitted, call):
     assert f"{flash} bytes of flash, {ram} bytes of RAM, {costs['arithmetic']} op" in done.out
 
 
+def test_info_of_combinations_of_features(tmp_path, call):
+    kernel = package.kernels.ProjectedFeatures(package.kernels.Gaussian(0.5), np.eye(3, 40))
+    machine = package.KernelMachine(kernel, np.zeros((7, 40)), np.ones(7))
+    machine.save(tmp_path / "model.kernelet")
+    done = call("info", tmp_path / "model.kernelet")
+    assert re.search(
+        r"^kernel +rbf, gamma = 0.5, on 3 combinations of 40 features$", done.out, re.M
+    )
+    document = call("info", tmp_path / "model.kernelet", "--json").document
+    assert document["kernel"]["matrix"] == {"shape": [3, 40]}
+    numbers = 3 * 40 + 7 * 3 + 7 + 1  # the matrix, combinations of vectors, coefficients, intercept
+    assert document["machine_bytes"] == 8 * numbers
+    assert document["c"]["float32"]["flash_bytes"] == 4 * numbers
+    assert document["c"]["float32"]["arithmetic"] == 2 * 3 * 40 + 7 * (3 * 3 + 2)
+
+
 def test_compress(folder, fitted, call):
     document = call(
         *("compress", folder / "model.kernelet", "--vectors", 3),

@@ -31,6 +31,7 @@ from kernelet.kernels import (
     Matern32,
     Matern52,
     Polynomial,
+    ProjectedFeatures,
     RationalQuadratic,
     Sigmoid,
 )
@@ -65,6 +66,19 @@ def rough(a, b):
 def rough_matrix(A, B):
     """The same of two sets of rows, as SVC wants it."""
     return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
+def test_a_kernel_of_combinations_stays_one():
+    kernel = ProjectedFeatures(Gaussian(0.5), [[1.0, 0.5, 0.0, -0.5], [0.0, 1.0, -1.0, 1.0]])
+    model = SparseSVC(12, kernel=kernel, random_state=0).fit(IRIS, SPECIES)
+    small = compress(model, 8, random_state=0)
+    assert small.machine_.kernel == kernel
+    assert small.machine_.vectors.shape == (8, 4)
+    assert np.mean(small.predict(IRIS) == model.predict(IRIS)) > 0.9
+    single = small.machine_.astype(np.float32)
+    assert single.kernel == kernel
+    scores = small.machine_.decision_function(IRIS)
+    assert_allclose(single.decision_function(IRIS), scores, atol=1e-4 * np.abs(scores).max())
 
 
 class TestExact:

@@ -17,6 +17,7 @@ from kernelet.datasets import make_banana
 from kernelet.export import c
 from kernelet.export.c import DTYPES, c_source
 from kernelet.export.c_source import REALS, comment, identifier, integers, quoted, texts
+from kernelet.export.projection import projected
 from kernelet.export.rounding import rounding_units
 from kernelet.kernels import (
     CallableKernel,
@@ -27,6 +28,7 @@ from kernelet.kernels import (
     Matern32,
     Matern52,
     Polynomial,
+    ProjectedFeatures,
     RationalQuadratic,
     ScaledFeatures,
     Sigmoid,
@@ -58,6 +60,14 @@ MAKERS = [
             Laplacian(gamma**0.5) + Linear() * ScaledFeatures(Matern52(gamma), [0.5, 2.0]),
             [1.0, 0.3],
         )
+    ),
+    lambda gamma: ProjectedFeatures(Gaussian(gamma), [[1.0, -0.5, 0.3], [0.2, 0.8, 1.0]]),
+    lambda gamma: ProjectedFeatures(
+        Laplacian(gamma**0.5) + Linear() * ScaledFeatures(Matern52(gamma), [0.5]), [[1.0, 2.0]]
+    ),
+    lambda gamma: (
+        0.5 * ProjectedFeatures(Gaussian(gamma), np.eye(5, 2))
+        + ScaledFeatures(ProjectedFeatures(Matern32(gamma), [[1.0, 1.0]]), [0.7, 1.3]) * Linear()
     ),
 ]
 KERNELS = [for_features(make(0.3), 2) for make in MAKERS]
@@ -297,6 +307,59 @@ def test_what_it_costs_is_said(shared):
             assert line in written.header
     integers = c_source(shared, "digits", "q15").flash_bytes
     assert integers < 0.6 * c_source(shared, "digits").flash_bytes
+
+
+@pytest.fixture(scope="module")
+def combined():
+    """A machine of 3 combinations of 40 features, with rows far from 0 that 32 bits can hold."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(3, 40)) / 6.0
+    X, Z = ((rng.normal(size=(n, 40)) + 500.0).astype(np.float32).astype(float) for n in (30, 20))
+    return KernelMachine(
+        ProjectedFeatures(Gaussian(0.5), A), Z, rng.normal(size=(20, 2)), [0, 1]
+    ), X
+
+
+def test_combinations_of_features_far_from_zero(combined, tmp_path):
+    """Within the bound of the header, which knows the origin: 500 would be felt in 32 bits."""
+    machine, X = combined
+    libraries = compiled([(machine, dtype) for dtype in FLOATS], tmp_path)
+    for dtype, library in zip(FLOATS, libraries, strict=True):
+        error = np.abs(library.decision_function(X) - export_bounds.expected(machine, X))
+        origin = projected(machine, dtype)[0].origin
+        assert np.abs(origin - 500.0).max() < 1.0
+        moved = KernelMachine(
+            machine.kernel, machine.vectors - origin, machine.coefficients, machine.intercepts
+        )
+        units = rounding_units(machine) * float(np.finfo(dtype).eps) / 2
+        limit = export_bounds.bound(moved, X - origin, units)
+        assert (error <= limit).all()
+        assert error.max() < (2e-5 if dtype == "float32" else 1e-12)
+    header = libraries[0].written.header
+    assert f"{rounding_units(machine)} * 2^-24" in header
+    assert "x stands for |A| |x - origin| there" in header
+
+
+def test_what_combinations_cost_is_said(combined, shared):
+    machine, _ = combined
+    m, d, r, k = 20, 40, 3, 2
+    for dtype, itemsize in (("float32", 4), ("float64", 8)):
+        cost = c_source(machine, "combined", dtype).cost
+        assert cost.flash_bytes == itemsize * (r * d + d + m * r + m * k + k)
+        assert cost.arithmetic == (2 * r * d + d) + m * (3 * r + 2 * k)
+        assert cost.calls == m
+        near = KernelMachine(machine.kernel, machine.vectors - 500.0, machine.coefficients, [0, 1])
+        assert c_source(near, "near", dtype).flash_bytes == near.astype(dtype).nbytes
+    assert "#define COMBINED_COMBINATIONS 3" in c_source(machine, "combined").header
+    assert "COMBINATIONS" not in c_source(shared, "digits").header
+
+
+def test_a_matrix_beyond_the_type_is_refused():
+    machine = KernelMachine(ProjectedFeatures(Gaussian(0.5), [[1e30, 0.0]]), [[1.0, 1e20]], [1.0])
+    assert c_source(machine, "m", "float64").flash_bytes
+    large = KernelMachine(ProjectedFeatures(Linear(), [[1e30]]), [[1e20]], [1.0])
+    with pytest.raises(ValueError, match=r"matrix of the kernel.* too large for float32"):
+        c_source(large, "m")
 
 
 def test_what_rounding_does_is_said(shared):

@@ -9,10 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kernelet import KernelMachine, SparseSVC, compress
+from kernelet import KernelMachine, SparseSVC, TableModel, compress
 from kernelet.datasets import make_banana
 from kernelet.export.c import c_source
-from kernelet.kernels import Gaussian, Laplacian, ScaledFeatures
+from kernelet.kernels import Gaussian, Laplacian, ProjectedFeatures, ScaledFeatures
 from kernelet.machine import CalibratedMachine, SigmoidCalibration
 from run_c import compiled
 
@@ -58,6 +58,94 @@ def test_one_width_per_feature(tmp_path):
         error = np.abs(library.decision_function(X)[:, 0] - model.decision_function(X)).max()
         assert error < 2e-4 * np.abs(machine.coefficients).sum()
         assert np.mean(model.classes_[library.predict(X)] == model.predict(X)) >= 0.99
+
+
+@pytest.fixture(scope="module")
+def combined():
+    """Models of 2 combinations of 6 features: of rows, behind scalers, and of a table."""
+    X, y = make_banana(300, random_state=0)
+    rng = np.random.default_rng(0)
+    mixed = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    rows = np.column_stack([X, rng.normal(size=(300, 4))]) @ mixed.T + 200.0
+    A = mixed[:, :2].T  # which takes the mixture apart again
+
+    def svc(matrix, inner=None):
+        inner = Gaussian(0.5) if inner is None else inner
+        return SparseSVC(8, kernel=ProjectedFeatures(inner, matrix), random_state=0)
+
+    scaled = make_pipeline(StandardScaler(), svc(A * rows.std(axis=0)))
+    table = {f"f{i}": column for i, column in enumerate(rows.T)}
+    table |= {"kind": np.where(np.arange(300) % 3, "a", "b"), "y": np.where(y > 0, "yes", "no")}
+    widths = np.column_stack([A * rows.std(axis=0), [[0.1, -0.1], [0.0, 0.0]]])
+    whole = TableModel.fit(table, "y", svc(widths))
+    models = [
+        svc(A).fit(rows, y),
+        svc(A, ScaledFeatures(Gaussian(0.5), [1.0, 0.8])).fit(rows, y),
+        scaled.fit(rows, y),
+        whole,
+    ]
+    codes = np.where(np.arange(300) % 3, 0.0, 1.0)
+    return models, [rows, rows, rows, np.column_stack([rows, codes])], [*3 * [rows], table]
+
+
+def test_combinations_of_features(combined, tmp_path):
+    models, rows, data = combined
+    libraries = compiled([(model, "q15") for model in models], tmp_path)
+    for model, library, X, given in zip(models, libraries, rows, data, strict=True):
+        inner = getattr(model, "estimator", model[-1] if hasattr(model, "steps") else model)
+        quantized, outside = library.quantize(X)
+        assert quantized.shape == (300, 2)
+        assert not outside.any()
+        scores = model.decision_function(given)
+        error = np.abs(library.decision_function(X)[:, 0] - scores).max()
+        assert error < 4e-4 * np.abs(inner.machine_.coefficients).sum()
+        labels = model.predict(given)
+        assert np.mean(inner.classes_[library.predict(X)] == labels) >= 0.99
+
+
+def test_what_combinations_cost_is_said(combined):
+    machine = combined[0][0].machine_
+    m, d, r = machine.n_vectors, 6, 2
+    written = c_source(machine, "m", "q15")
+    assert written.cost.arithmetic == (2 * r * d + d) + m * (3 * r + 2)
+    assert f"that the kernel has: {2 * r * d + d} of the" in written.header
+    assert "int m_quantize(const float x[M_FEATURES], int16_t q[M_COMBINATIONS]);" in written.header
+    powers, intercept = 2 * 65, 8
+    floats = 4 * (d + r + r)  # origin, centres, rates
+    assert written.flash_bytes == floats + 2 * (r * d + m * r + m) + intercept + powers
+
+
+def test_rounding_a_matrix_is_as_exact_as_stated(tmp_path):
+    """The largest error there can be: every number by nearly half a unit, in one direction."""
+    rng = np.random.default_rng(0)
+    d, unit = 200, 1.0 / 32767
+    signs = rng.choice([-1.0, 1.0], size=d)
+    A = np.rint(rng.uniform(-0.5, 0.5, size=(1, d)) / unit) * unit + 0.499 * unit * signs
+    A[0, 0] = 1.0  # one of 32767 units
+    Z = np.stack([0.3 * signs, -0.3 * signs])
+    machine = KernelMachine(ProjectedFeatures(Gaussian(0.5 / (A @ Z[0])[0] ** 2), A), Z, [0.0, 1.0])
+    (library,) = compiled([(machine, "q15")], tmp_path)
+    stated = float(re.search(r"16 bits moves kernel values by (\S+) at", library.written.header)[1])
+    others = [
+        float(re.search(pattern, library.written.header)[1])
+        for pattern in (r"exact to (\S+) for", r"moves them by (\S+) at most")
+    ]
+    X = np.linspace(-1.0, 1.0, 201)[:, None] * Z[:1]
+    error = np.abs(library.decision_function(X)[:, 0] - machine.decision_function(X)).max()
+    assert 0.3 * stated < error < stated + sum(others)
+
+
+def test_a_matrix_that_16_bits_would_spoil_stays_in_floats(tmp_path):
+    """A large number beside those that count."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(10, 5))
+    Z[:, 0] = 0.0
+    A = np.array([[1e4, 1.0, 0.0, 0.0, 0.5], [0.0, 0.0, 1.0, -1.0, 0.0]])
+    machine = KernelMachine(ProjectedFeatures(Gaussian(0.5), A), Z, rng.normal(size=10))
+    (library,) = compiled([(machine, "q15")], tmp_path)
+    assert "Rounding the matrix" not in library.written.header
+    error = np.abs(library.decision_function(Z)[:, 0] - machine.decision_function(Z)).max()
+    assert error < 4e-4 * np.abs(machine.coefficients).sum()
 
 
 @pytest.mark.parametrize("gamma", [1e-3, 0.3, 40.0, 2000.0])
@@ -119,6 +207,7 @@ def test_what_it_cannot_hold_is_refused():
         return str(caught.value)
 
     assert "Gaussian kernels" in refused(Laplacian(1.0))
+    assert "Gaussian kernels" in refused(ProjectedFeatures(Laplacian(1.0), [[2.0]]))
     for gamma in (1e30, 1e308):
         assert "gamma" in refused(Gaussian(gamma))
     assert "out of the range of float32" in refused(Gaussian(5e-324))

@@ -148,6 +148,21 @@ def damaged():
     yield "gamma", {"kernel": {"name": "rbf", "gamma": -1.0}}, "gamma"
     scaled = {"name": "scaled_features", "kernel": {"name": "linear"}, "scales": [1.0, 2.0]}
     yield "scales", {"kernel": scaled}, "the kernel is one of 2 features"
+    for what, matrix, error in (
+        ("columns", [[1.0, 2.0]], "the kernel is one of 2 features"),
+        ("ragged", [[1.0] * 4, [1.0] * 3], "must have the same length"),
+        ("empty", [], "a row and a column at least"),
+        ("text", [["1", "2", "3", "4"]], "must be a finite number"),
+        ("infinite", [[1.0, 2.0, 3.0, 10**400]], "must be a finite number"),
+        ("list", [1.0, 2.0, 3.0, 4.0], "two-dimensional"),
+        ("name", {"array": "vectors"}, "is missing"),
+    ):
+        projected = {
+            "name": "projected_features",
+            "kernel": {"name": "linear"},
+            "matrix": matrix,
+        }
+        yield f"matrix, {what}", {"kernel": projected}, error
     yield "no vectors", {"vectors": []}, "6 vectors"
     yield "short row", {"vectors": [[1.0]] * 6}, "must hold 4 numbers"
     yield "texts", {"intercepts": ["1", "2", "3"]}, "must hold numbers"

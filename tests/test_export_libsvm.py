@@ -151,6 +151,9 @@ def test_what_libsvm_does_not_know_is_refused(name, error, reason, tmp_path):
     scaled = kernels.ScaledFeatures(kernels.Gaussian(), [2.0])
     with pytest.raises(ValueError, match="no place for one width per feature"):
         libsvm(KernelMachine(scaled, [[1.0]], [1.0]), tmp_path / "svm.model")
+    projected = kernels.ProjectedFeatures(kernels.Gaussian(), [[2.0]])
+    with pytest.raises(ValueError, match=r"no place for a matrix .* export to JSON"):
+        libsvm(KernelMachine(projected, [[1.0]], [1.0]), tmp_path / "svm.model")
     calibrated = CalibratedMachine(laplacian, TemperatureCalibration(1.0))
     with pytest.raises(ValueError, match="no labels"):
         libsvm(calibrated, tmp_path / "svm.model")

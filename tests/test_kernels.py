@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import inspect
 import json
 import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
@@ -32,6 +36,7 @@ from kernelet.kernels import (
     Matern52,
     Polynomial,
     Product,
+    ProjectedFeatures,
     RationalQuadratic,
     Scaled,
     ScaledFeatures,
@@ -42,6 +47,7 @@ from kernelet.kernels import (
     require_input_gradient,
     resolve_kernel,
 )
+from kernelet.kernels.input_stage import input_stage
 from random_examples import examples
 
 
@@ -78,6 +84,13 @@ EXAMPLES = {
         ScaledFeatures(Gaussian(0.7), [0.5, 2.0, 1.0]),
         ScaledFeatures(Laplacian(0.7) + Linear(), [1.5, 0.0, 0.3]),
     ],
+    ProjectedFeatures: [
+        ProjectedFeatures(Gaussian(0.7), [[0.5, 1.0, -0.3], [0.2, -0.4, 0.8]]),
+        ProjectedFeatures(Matern32(0.3), (np.arange(15) % 4 - 1.0).reshape(5, 3) / 2),
+        ProjectedFeatures(
+            ScaledFeatures(Gaussian(0.7) + Linear(), [1.5, 0.3]), [[1, 0, -1], [0.5, 1, 0]]
+        ),
+    ],
     CallableKernel: [CallableKernel(_cosine_of_differences)],
 }
 EXPORTED = [
@@ -97,6 +110,7 @@ TRANSLATION_INVARIANT = [
     *EXAMPLES[Laplacian],
     *EXAMPLES[Scaled],
     EXAMPLES[ScaledFeatures][0],
+    *EXAMPLES[ProjectedFeatures][:2],
 ]
 
 
@@ -409,9 +423,37 @@ COMPOSITES = st.recursive(
         st.builds(lambda left, right: left * right, parts, parts),
         st.builds(lambda factor, part: factor * part, st.floats(0.1, 10.0), parts),
         st.builds(ScaledFeatures, parts, st.lists(st.floats(0.1, 2.0), min_size=2, max_size=2)),
+        # of two combinations, as the parts may ask for two features
+        st.builds(
+            ProjectedFeatures, parts, hnp.arrays(float, (2, 2), elements=st.floats(-2.0, 2.0))
+        ),
     ),
     max_leaves=4,
 )
+
+
+@examples(60)
+@given(X=POINTS, Z=POINTS, kernel=COMPOSITES)
+def test_any_composite_kernel_is_one_behind_a_matrix(X, Z, kernel):
+    matrix, inner = input_stage(kernel)
+    assert "ProjectedFeatures" not in repr(inner)
+    assert (matrix is None) == ("ProjectedFeatures" not in repr(kernel))
+    if matrix is not None:
+        corners = np.abs(np.vstack([X, Z])).max(axis=0)
+        largest = max(1.0, export_bounds.size(kernel, corners, corners))
+        values = inner(X @ matrix.T, Z @ matrix.T)
+        assert_allclose(values, kernel(X, Z), rtol=1e-8, atol=1e-9 * largest)
+
+
+def test_parts_with_the_same_matrix_share_it_in_front():
+    A, B = np.array([[1.0, 2.0]]), np.array([[0.5, -1.0], [2.0, 0.0]])
+    kernel = ProjectedFeatures(Gaussian(0.7), A) + ProjectedFeatures(Linear(), A)
+    assert_array_equal(input_stage(kernel)[0], A)
+    assert input_stage(kernel)[1] == Gaussian(0.7) + Linear()
+    kernel = ProjectedFeatures(Gaussian(0.7), B) * (ProjectedFeatures(Linear(), A) + Matern32(0.1))
+    matrix, inner = input_stage(ScaledFeatures(kernel, [2.0, 0.5]))
+    assert_array_equal(matrix, np.vstack([B, A, np.eye(2)]) * [2.0, 0.5])
+    assert inner.n_features == 5
 
 
 @examples(60)
@@ -464,14 +506,58 @@ def test_specification_round_trip(kernel):
 
 @each(ALL)
 def test_equality_hash_repr_and_pickle(kernel):
-    copy = pickle.loads(pickle.dumps(kernel))
-    assert copy == kernel
-    assert hash(copy) == hash(kernel)
+    same = pickle.loads(pickle.dumps(kernel))
+    assert same == kernel
+    assert hash(same) == hash(kernel)
     assert kernel != 2.0 * kernel
     if not isinstance(kernel, CallableKernel):
         assert eval(repr(kernel), vars(kernels)) == kernel
     with pytest.raises(AttributeError):
         kernel.gamma = 2.0
+
+
+def test_a_projection_is_a_value_that_cannot_be_written_to():
+    A = np.array([[1.0, -0.0], [2.0, 3.0], [0.5, 0.0]])
+    kernel = ProjectedFeatures(Gaussian(0.5), A)
+    A[0, 0] = 7.0
+    assert kernel.matrix[0, 0] == 1.0
+    for same in (
+        ProjectedFeatures(Gaussian(0.5), [[1, 0], [2, 3], [0.5, -0.0]]),
+        ProjectedFeatures(Gaussian(0.5), np.asfortranarray(kernel.matrix).astype(np.float32)),
+        ProjectedFeatures(Gaussian(0.5), pd.DataFrame(kernel.matrix)),
+        dataclasses.replace(ProjectedFeatures(Linear(), kernel.matrix), kernel=Gaussian(0.5)),
+        copy.deepcopy(kernel),
+        clone(SVC(kernel=kernel)).kernel,
+        pickle.loads(pickle.dumps(kernel)),
+    ):
+        assert same == kernel
+        assert hash(same) == hash(kernel)
+        with pytest.raises(ValueError, match="read-only"):
+            same.matrix[0, 0] = 2.0
+    assert kernel != ProjectedFeatures(Gaussian(0.25), kernel.matrix)
+    assert kernel != ProjectedFeatures(Gaussian(0.5), kernel.matrix + 1e-15)
+    assert kernel != ProjectedFeatures(Gaussian(0.5), kernel.matrix.reshape(2, 3))
+    assert kernel != Gaussian(0.5)
+    large = ProjectedFeatures(Gaussian(0.5), np.zeros((16, 784)))
+    assert repr(large) == (
+        "ProjectedFeatures(kernel=Gaussian(gamma=0.5), matrix=<16 x 784 numbers>)"
+    )
+    assert repr(ProjectedFeatures(Linear(), np.full((2, 4), 1 / 3))).endswith("<2 x 4 numbers>)")
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_projections_of_data_far_from_zero_keep_their_digits(make, dtype):
+    """The numbers are exact in their type; A x alone would round their differences away."""
+    rng = np.random.default_rng(0)
+    offset = 2.0**13 if dtype == np.float32 else 2.0**30
+    near, vectors = (rng.integers(-2000, 2000, size=(n, 12)) / 1024.0 for n in (20, 6))
+    X, Z = (offset + near).astype(dtype), (offset + vectors).astype(dtype)
+    kernel = ProjectedFeatures(Gaussian(0.1), rng.normal(size=(3, 12)))
+    expected = references.kernel_matrix(kernel, near, vectors)
+    # sparse rows are not moved before the product, which is one of double precision
+    exact = 3e-6 if dtype == np.float32 else 1e-12 if make is np.asarray else 3e-6
+    assert_allclose(kernel(make(X), Z), expected, atol=exact)
 
 
 def test_numpy_parameters_become_plain_numbers():
@@ -521,6 +607,30 @@ for _ in range(5000):
             "a scale must",
         ),
         ({"name": "scaled_features", "kernel": 1.0, "scales": [1.0]}, "kernel must be a kernel"),
+        *(
+            ({"name": "projected_features", "kernel": {"name": "linear"}, "matrix": given}, message)
+            for given, message in [
+                (1.0, "matrix must be two-dimensional"),
+                ("ab", "matrix must be two-dimensional"),
+                (["ab"], "matrix must be two-dimensional"),
+                ([1.0, 2.0], "matrix must be two-dimensional"),
+                ([[1.0], 2.0], "matrix must be two-dimensional"),
+                ([], "a row and a column at least"),
+                ([[]], "a row and a column at least"),
+                ([[1.0, 2.0], [1.0]], "rows of the matrix must have the same length"),
+                ([[1.0, float("nan")]], "an entry of the matrix must be a finite number"),
+                ([[1.0, "2"]], "an entry of the matrix must be a finite number"),
+                ([[1.0, True]], "an entry of the matrix must be a finite number"),
+                ([[1.0, 10**400]], "an entry of the matrix must be a finite number"),
+                ([[[1.0]]], "an entry of the matrix must be a finite number"),
+                ([{"name": "linear"}], "matrix must be two-dimensional"),
+                ({"name": "linear"}, "matrix must be two-dimensional"),
+            ]
+        ),
+        (
+            {"name": "projected_features", "kernel": 1.0, "matrix": [[1.0]]},
+            "kernel must be a kernel",
+        ),
         (NESTED, "nested more than 50 levels"),
     ],
 )
@@ -559,6 +669,33 @@ def test_malformed_specifications_are_refused(specification, message):
         (
             lambda: ScaledFeatures(Linear(), [1.0, 2.0])([[1.0]], [[1.0]]),
             "scales for 2 features, the rows have 1",
+        ),
+        (lambda: ProjectedFeatures("rbf", [[1.0]]), "kernel must be a kernel"),
+        (lambda: ProjectedFeatures(Linear(), np.ones(3)), r"two-dimensional.*of shape \(3,\)"),
+        (lambda: ProjectedFeatures(Linear(), np.ones((2, 0))), "a row and a column at least"),
+        (lambda: ProjectedFeatures(Linear(), [[np.inf]]), "must be a finite number"),
+        (lambda: ProjectedFeatures(Linear(), np.array([[np.nan]])), "must hold finite numbers"),
+        (lambda: ProjectedFeatures(Linear(), np.array([[1j]])), "must be a finite number"),
+        (lambda: ProjectedFeatures(Linear(), sparse.eye(2)), "two-dimensional"),
+        (
+            lambda: ProjectedFeatures(ScaledFeatures(Linear(), [1.0, 2.0]), [[1.0, 2.0]]),
+            "the matrix has 1 rows, the kernel is one of 2 features",
+        ),
+        (
+            lambda: ProjectedFeatures(Linear(), [[1.0, 2.0]])([[1.0]], [[1.0]]),
+            "matrix of the kernel has 2 columns, the rows have 1 features",
+        ),
+        (
+            lambda: ProjectedFeatures(Linear(), [[1.0, 2.0]]).diagonal([[1.0]]),
+            "matrix of the kernel has 2 columns, the rows have 1 features",
+        ),
+        (
+            lambda: ProjectedFeatures(Linear(), [[1.0, 2.0]]) + ScaledFeatures(Linear(), [1.0]),
+            "features have no rows",
+        ),
+        (
+            lambda: ProjectedFeatures(Linear(), [[1e200]])([[1.0]], [[1e200]]),
+            r"vectors as large as 1e\+200 cannot be multiplied by a matrix as large as 1e\+200",
         ),
         (lambda: CallableKernel("rbf"), "function must be callable"),
     ],
@@ -680,6 +817,8 @@ def test_no_array_of_rows_times_vectors_times_features(kernel):
         Linear(),
         Laplacian(0.7),
         ScaledFeatures(Gaussian(0.7), np.linspace(0.5, 1.5, 1000)),
+        ProjectedFeatures(Gaussian(0.7), np.eye(4, 1000)),
+        ProjectedFeatures(Linear(), np.eye(4, 1000)),
     ]
 )
 def test_sparse_rows_are_never_all_dense(kernel):

@@ -30,6 +30,7 @@ from kernelet.kernels import (
     Matern32,
     Matern52,
     Polynomial,
+    ProjectedFeatures,
     RationalQuadratic,
     ScaledFeatures,
     Sigmoid,
@@ -53,6 +54,8 @@ KERNELS = [
     Sigmoid(0.4, 0.1),
     0.5 * Gaussian(0.4) + Gaussian(0.1) * Linear(),
     ScaledFeatures(Gaussian(0.4), [1.5, 0.0, 0.3]) + ScaledFeatures(Matern52(0.4), [0.5, 1.0, 2.0]),
+    ProjectedFeatures(Gaussian(0.4), [[1.0, -0.5, 0.3], [0.2, 0.8, 1.0]]),
+    ProjectedFeatures(Linear(), [[1.0, -0.5, 0.3]]) + Matern32(0.4),
     CallableKernel(_own),
 ]
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
@@ -322,11 +325,19 @@ def test_nan_stays_in_its_row():
     assert_allclose(np.delete(f, 4), np.delete(expected, 4), rtol=1e-13)
 
 
+def test_bytes_of_a_projection_are_those_that_a_prediction_needs():
+    kernel = 2.0 * ProjectedFeatures(Gaussian(0.5), np.ones((2, 30)))
+    machine = KernelMachine(kernel, np.zeros((5, 30)), np.zeros((5, 3)), np.zeros(3))
+    assert machine.nbytes == 8 * (2 * 30 + 5 * 2 + 5 * 3 + 3)
+    assert machine.astype("float32").nbytes == machine.nbytes / 2
+
+
 def test_attributes():
     machine = KernelMachine(Gaussian(0.5), np.zeros((5, 3)), np.zeros((5, 2)), [1, 2])
     assert (machine.n_vectors, machine.n_features, machine.n_outputs) == (5, 3, 2)
     assert machine.nbytes == 8 * (15 + 10 + 2)
     assert machine.astype("float32").nbytes == 4 * (15 + 10 + 2)
+
     assert machine.intercepts.dtype == np.float64
     assert repr(machine) == (
         "KernelMachine(Gaussian(gamma=0.5), n_vectors=5, n_features=3, n_outputs=2, dtype=float64)"

@@ -23,6 +23,7 @@ from kernelet.kernels import (
     Matern32,
     Matern52,
     Polynomial,
+    ProjectedFeatures,
     RationalQuadratic,
     ScaledFeatures,
     Sigmoid,
@@ -47,6 +48,7 @@ VANISHING = [
     RationalQuadratic(0.5, 1.0),
     Laplacian(1e10),
     ScaledFeatures(Gaussian(0.5), [1.0, 2.0, 0.5]),
+    ProjectedFeatures(Matern52(0.5), [[1.0, -0.5, 0.5], [2.0, 0.0, 0.25]]),
     2.0 * Gaussian(0.5) * Matern32(1.0),
 ]
 
@@ -303,8 +305,9 @@ class TestOutOfCoreRows:
         lambda kernel: kernel + Linear(),
         lambda kernel: 2.0 * (kernel * Gaussian(1.0)) + Linear(),
         lambda kernel: ScaledFeatures(kernel, [1.0, 2.0, 0.5]),
+        lambda kernel: ProjectedFeatures(kernel, np.eye(2, 3)),
     ],
-    ids=["alone", "scaled", "sum", "deep", "features"],
+    ids=["alone", "scaled", "sum", "deep", "features", "projected"],
 )
 def test_the_diagonal_of_a_function_is_not_asked(wrap, monkeypatch):
     """It may be as expensive as the fit, also where the function is part of another kernel."""

@@ -26,7 +26,14 @@ import kernelet
 import references
 from benchmarks import fuzz_model_file
 from documents import read, run_blocks
-from kernelet.kernels import CallableKernel, Gaussian, Linear, Matern52, Polynomial
+from kernelet.kernels import (
+    CallableKernel,
+    Gaussian,
+    Linear,
+    Matern52,
+    Polynomial,
+    ProjectedFeatures,
+)
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import (
@@ -43,6 +50,7 @@ rng = np.random.default_rng(0)
 VECTORS, COEFFICIENTS = rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
 ROWS = rng.normal(size=(20, 3))
 MACHINE = kernelet.KernelMachine(Gaussian(0.3), VECTORS, COEFFICIENTS, [0.5, -0.5])
+COMBINED = np.random.default_rng(1).normal(size=(2, 3))
 METHODS = ("decision_function", "predict", "predict_proba", "transform", "score_samples")
 
 
@@ -69,7 +77,15 @@ class TestMachines:
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     @pytest.mark.parametrize(
         "kernel",
-        [Gaussian(0.3), Linear(), 0.5 * Gaussian(2.0) + Matern52(1.0) * Polynomial(1.0, 1.0, 2)],
+        [
+            Gaussian(0.3),
+            Linear(),
+            0.5 * Gaussian(2.0) + Matern52(1.0) * Polynomial(1.0, 1.0, 2),
+            ProjectedFeatures(Gaussian(0.3), [[0.1, 1 / 3, -2.0]]),
+            # two matrices that are the same, and one inside of another
+            0.5 * ProjectedFeatures(Matern52(1.0), COMBINED)
+            + ProjectedFeatures(ProjectedFeatures(Linear(), COMBINED[:, :2]), COMBINED),
+        ],
         ids=str,
     )
     def test_come_back(self, kernel, dtype, path):
@@ -203,6 +219,7 @@ class TestEstimators:
             {"class_weight": "balanced", "C": np.float64(3.0)},
             {"init": IRIS[:5].copy(), "n_vectors": 5},
             {"kernel": Gaussian(0.3) + Linear()},
+            {"kernel": ProjectedFeatures(Gaussian(0.3), np.ones((2, 4)) / 3.0)},
             {"gamma": 0.25, "n_vectors": np.int64(7), "random_state": 3},
         ],
         ids=str,
@@ -379,6 +396,13 @@ class TestSummary:
         assert summary["n_vectors"] is None
         assert [column["name"] for column in summary["columns"]] == ["a", "b"]
 
+    def test_of_a_projection_has_the_shape_of_the_matrix(self, path):
+        kernel = 2.0 * ProjectedFeatures(Gaussian(0.3), COMBINED)
+        kernelet.KernelMachine(kernel, VECTORS, COEFFICIENTS, [0.5, -0.5]).save(path)
+        summary = read_summary(path)
+        assert summary["kernel"]["kernel"]["matrix"] == {"shape": [2, 3]}
+        json.dumps(summary)
+
     def test_reads_no_arrays(self, path):
         """All of them may be wrong as long as their sizes are right."""
         MACHINE.save(path)
@@ -406,7 +430,27 @@ def test_any_reader_of_safetensors_can_evaluate_the_machine(path):
         assert model.predict([row])[0] == label
 
 
+def test_a_large_matrix_of_short_numbers_is_held(path):
+    """As JSON it would be more values than a file of its size may hold."""
+    kernel = ProjectedFeatures(Gaussian(0.3), np.eye(100, 800))
+    machine = kernelet.KernelMachine(kernel, np.zeros((1, 800)), [1.0])
+    assert again(machine, path) == machine
+    assert path.stat().st_size < 8 * 101 * 800 + 1000
+
+
 class TestOtherWays:
+    def test_a_projection(self):
+        kernel = ProjectedFeatures(Gaussian(0.3), COMBINED)
+        machine = kernelet.KernelMachine(kernel, VECTORS, COEFFICIENTS, [0.5, -0.5])
+        data = skops.io.dumps(machine)
+        for loaded in (
+            pickle.loads(pickle.dumps(machine)),
+            skops.io.loads(data, trusted=skops_trusted()),
+        ):
+            assert loaded == machine
+            assert not loaded.kernel.matrix.flags.writeable
+            assert_array_equal(loaded.decision_function(ROWS), machine.decision_function(ROWS))
+
     @pytest.mark.parametrize("label", MAKERS)
     def test_pickle(self, label):
         model = model_of(label)

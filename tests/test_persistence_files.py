@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from safetensors.numpy import save as to_bytes
 
 import kernelet
 from benchmarks import fuzz_model_file, fuzz_mutations
-from kernelet.kernels import Gaussian, Linear
+from kernelet.kernels import Gaussian, Linear, ProjectedFeatures
 from kernelet.persistence import atomic, read_summary
 from kernelet.persistence.record import Record
 from kernelet.persistence.values import decode_labels, decode_value, encode_labels, encode_value
@@ -123,7 +124,53 @@ def without(name):
 ENTRY = {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}
 META = {"__metadata__": {**METADATA, "model": json.dumps(TREE)}}
 nan = np.array([[np.nan], [1.0]])
+
+
+def projected(matrix, array=None):
+    """A file of a machine of two features whose kernel has a matrix."""
+    kernel = {"name": "projected_features", "kernel": {"name": "linear"}, "matrix": matrix}
+    arrays = ARRAYS if array is None else ARRAYS | {"kernel.matrix": np.array(array)}
+    return file_of(changed(kernel=kernel), arrays)
+
+
+BY_NAME = {"array": "kernel.matrix"}
 REFUSED = {
+    "no matrix": (projected(BY_NAME), "array 'kernel.matrix' of KernelMachine is missing"),
+    "matrix of NaN": (projected(BY_NAME, [[1.0, np.nan]]), "'kernel.matrix' .* holds NaN"),
+    "matrix in a row": (projected(BY_NAME, [1.0, 2.0]), "must hold 2 dimensions of float64"),
+    "matrix of integers": (projected(BY_NAME, [[1, 2]]), "must hold 2 dimensions of float64"),
+    "matrix without rows": (projected(BY_NAME, np.zeros((0, 2))), "a row and a column at least"),
+    "matrix of three columns": (
+        projected(BY_NAME, [[1.0, 2.0, 3.0]]),
+        "the kernel is one of 3 features, the vectors have 2",
+    ),
+    "matrix too large": (
+        projected(BY_NAME, [[1e308, 1e308]]),
+        "vectors as large as 3e.00 cannot be multiplied by a matrix as large as 1e.308",
+    ),
+    "ragged matrix": (projected([[1.0, 2.0], [1.0]]), "must have the same length"),
+    "matrix of texts": (projected([["a", "b"]]), "an entry of the matrix must be a finite number"),
+    "matrix of objects": (projected({"array": 3}), "Unknown kernel name None"),
+    "matrix of vectors": (projected({"array": "vectors"}), "the array 'vectors' .* is missing"),
+    "matrix named twice": (
+        file_of(
+            changed(
+                kernel={
+                    "name": "sum",
+                    "terms": [
+                        {
+                            "name": "projected_features",
+                            "kernel": {"name": "linear"},
+                            "matrix": BY_NAME,
+                        }
+                    ]
+                    * 2,
+                }
+            ),
+            ARRAYS | {"kernel.matrix": np.ones((1, 2))},
+        ),
+        "array 'kernel.matrix' of KernelMachine is missing",
+    ),
     "empty": (b"", "the file is empty"),
     "five bytes": (b"hello", "not a model file, or one that was cut off"),
     "text": (b"a,b,c\n1,2,3\n4,5,6\n" * 10, "not a model file, or one that was cut off"),
@@ -235,6 +282,21 @@ REFUSED = {
         "more than 8 levels deep",
     ),
 }
+
+
+def test_matrices_of_many_rows_take_no_more_memory_than_others(path):
+    """1000 vectors of one feature would become 200 million numbers."""
+    kernel = ProjectedFeatures(Gaussian(0.5), np.linspace(-1.0, 1.0, 200_000)[:, np.newaxis])
+    machine = kernelet.KernelMachine(kernel, np.linspace(0.0, 1.0, 1000)[:, None], np.ones(1000))
+    machine.save(path)
+    kernelet.load(path)
+    tracemalloc.start()
+    try:
+        kernelet.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * path.stat().st_size + 3 * 2**20
 
 
 @pytest.mark.parametrize("name", REFUSED)

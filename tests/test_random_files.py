@@ -15,7 +15,7 @@ import kernelet
 from export_bounds import KERNELS
 from kernelet.cli.reading import read_table, table_chunks
 from kernelet.cli.sources import Source
-from kernelet.kernels import ScaledFeatures
+from kernelet.kernels import ProjectedFeatures, ScaledFeatures
 from kernelet.rows import libsvm_chunks, libsvm_files
 from random_examples import examples
 
@@ -35,6 +35,10 @@ def machines(draw):
     if draw(st.booleans()):
         scale = st.floats(1e-3, 1e3)
         kernel = ScaledFeatures(kernel, draw(st.lists(scale, min_size=d, max_size=d)))
+    if draw(st.booleans()):
+        d, rank = draw(st.integers(1, 4)), d
+        entries = draw(st.lists(st.floats(-0.25, 0.25), min_size=d * rank, max_size=d * rank))
+        kernel = ProjectedFeatures(kernel, np.array(entries).reshape(rank, d))
     dtype = draw(st.sampled_from([np.float64, np.float32]))
     width = np.dtype(dtype).itemsize * 8
     # numbers whose squares overflow are refused when a file is read

@@ -60,9 +60,25 @@ def test_every_kernel(tmp_path):
     answers = run_modules([(m, X, ["decisionFunction"], None) for m in machines], tmp_path)
     for machine, answer in zip(machines, answers, strict=True):
         compare(machine, X, answer)
-        assert answer["metadata"]["kernel"] == machine.kernel.specification()
+        described = kernels.kernel_from_specification(answer["metadata"]["kernel"])
+        if isinstance(described, kernels.ProjectedFeatures):  # written with its matrix in front
+            values = described(X, machine.vectors)
+            np.testing.assert_allclose(values, machine.kernel(X, machine.vectors), rtol=1e-9)
+        else:
+            assert described == machine.kernel
         assert answer["metadata"]["nVectors"] == 7
         assert answer["classes"] is None
+
+
+def test_combinations_of_features_far_from_zero(tmp_path):
+    rng = np.random.default_rng(0)
+    kernel = kernels.ProjectedFeatures(kernels.Gaussian(0.5), rng.normal(size=(3, 40)) / 6.0)
+    X, Z = (rng.normal(size=(n, 40)) + 500.0 for n in (30, 20))
+    machine = KernelMachine(kernel, Z, rng.normal(size=(20, 2)), [0.0, 1.0])
+    cases = [(machine, X, ["decisionFunction"], dtype) for dtype in ("float32", "float64")]
+    for limit, answer in zip((2e-5, 1e-12), run_modules(cases, tmp_path), strict=True):
+        error = np.abs(numbers(answer["decisionFunction"]) - expected(machine, X)).max()
+        assert error < limit
 
 
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     summary = {
         "model": arguments.model,
         **summary,
+        "machine_bytes": model.machine.nbytes,
         "kernel_evaluations_per_row": model.machine.n_vectors,
         "microseconds_per_row": microseconds,
         "c": costs_in_c(model.content),

@@ -14,10 +14,13 @@ from kernelet.export.c_fixed_reading import (
     probabilities_function,
 )
 from kernelet.export.c_interface import Interface
+from kernelet.export.c_projection import projection_arithmetic
 from kernelet.export.c_quantize import quantize_function, quantize_head, quantize_tables
 from kernelet.export.c_source import REALS, Table, block_comment, included, integers
 from kernelet.export.fixed_point import ONE, FixedPoint, fixed_point
+from kernelet.export.fixed_projection import fixed_projection
 from kernelet.export.model import ExportedModel
+from kernelet.export.projection import Projection
 
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between: 2e-5 from the curve at most.
 _STEPS = 64
@@ -36,23 +39,28 @@ class FixedSource:
     def __init__(self, exported: ExportedModel, name: str) -> None:
         # Scores of pairs are given as they are: votes with their shares are no integers.
         self._exported = exported = replace(exported, votes=False)
-        self._fixed = fixed = fixed_point(exported)
+        self._projection, machine, by_matrix = fixed_projection(exported.machine)
+        self._fixed = fixed = fixed_point(replace(exported, machine=machine))
+        combinations = None if self._projection is None else machine.n_features
+        length = f"{name.upper()}_{'FEATURES' if combinations is None else 'COMBINATIONS'}"
         self._interface = Interface(
-            exported, name, "int16_t", "q", f"{name.upper()}_FEATURES", "int32_t", "uint16_t"
+            exported, name, "int16_t", "q", length, "int32_t", "uint16_t", combinations
         )
         columns, labels = exported.columns, self._interface.labels()
         self._tables = [
             integers("int16_t", "vectors", fixed.vectors),
             integers("int16_t", "coefficients", fixed.coefficients),
             integers("int64_t", "intercepts", fixed.intercepts),
-            *quantize_tables(exported, fixed),
+            *quantize_tables(exported, fixed, self._projection),
             _powers(),
             *([] if fixed.logits is None else logits_tables(fixed.logits)),
             *([] if columns is None else category_tables(columns, name)),
             *([] if labels is None else [labels]),
         ]
-        self.cost = _cost(self._interface, self._tables)
+        self.cost = _cost(self._interface, self._tables, self._projection)
         self._about = _about(exported, fixed, self.cost)
+        if self._projection is not None:
+            self._about += _about_projection(self._projection, by_matrix)
 
     def header(self) -> list[str]:
         """Lines of the header."""
@@ -71,8 +79,8 @@ class FixedSource:
             *(line for table in self._tables for line in table.lines()),
             *([] if columns is None else category_function(columns, interface.name)),
             *_power_function(),
-            *_kernel_function(fixed, interface.prefix),
-            *quantize_function(self._exported, fixed, interface.name),
+            *_kernel_function(fixed, interface.kernel_length),
+            *quantize_function(interface, fixed, self._projection),
             *_decision_function(interface, fixed),
             *([] if logits is None else logits_function(logits)),
             *(predict_function(interface) if interface.has_labels else []),
@@ -81,15 +89,19 @@ class FixedSource:
         ]
 
 
-def _cost(interface: Interface, tables: list[Table]) -> Cost:
+def _cost(interface: Interface, tables: list[Table], projection: Projection | None) -> Cost:
     machine = interface.exported.machine
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
+    combinations = interface.n_combinations or 0
     stacked = 12 * k  # sums and scores
     if interface.has_probabilities:
         stacked += 12 * k  # logits and shares
     if interface.exported.reading == "pairs":
         stacked += (12 if interface.exported.break_ties else 4) * interface.n_classes  # votes
-    return Cost(flash_bytes(tables), stacked + _FRAMES, m * (3 * d + 2 * k), 0)
+    if combinations:  # before that, the arrays of quantize
+        stacked = max(stacked, 4 * combinations + (4 * d if interface.exported.columns else 0))
+    arithmetic = m * (3 * (combinations or d) + 2 * k) + projection_arithmetic(projection)
+    return Cost(flash_bytes(tables), stacked + _FRAMES, arithmetic, 0)
 
 
 def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
@@ -107,11 +119,27 @@ def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
     ]
 
 
+def _about_projection(projection: Projection, moved: float | None) -> list[str]:
+    lines = [
+        "quantize takes the combinations of the features that the kernel has: "
+        f"{projection_arithmetic(projection)} of the",
+        "additions and multiplications, which are in floating point.",
+    ]
+    if moved is None:
+        return lines
+    return [
+        *lines,
+        f"Rounding the matrix to 16 bits moves kernel values by {moved:.1e} at most, of rows as",
+        "far from the vectors as these may be from each other.",
+    ]
+
+
 def _declared(interface: Interface, fixed: FixedPoint) -> list[str]:
     columns = interface.exported.columns
+    counted = "features" if interface.n_combinations is None else "combinations of features"
     said = [
         "The integers that stand for a row, which the other functions take. It returns how many",
-        "features are NaN or out of range, where all kernel values are 0 but for rounding.",
+        f"{counted} are NaN or out of range, where all kernel values are 0 but for rounding.",
     ]
     return [
         "/* A score times this is the value of the decision function. */",
@@ -119,7 +147,7 @@ def _declared(interface: Interface, fixed: FixedPoint) -> list[str]:
         "",
         *([] if columns is None else column_declarations(columns, interface.name)),
         *block_comment(said),
-        f"{quantize_head(interface.exported, interface.name)};",
+        f"{quantize_head(interface)};",
         "",
     ]
 
@@ -160,7 +188,7 @@ def _power_function() -> list[str]:
     ]
 
 
-def _kernel_function(fixed: FixedPoint, prefix: str) -> list[str]:
+def _kernel_function(fixed: FixedPoint, length: str) -> list[str]:
     return [
         f"/* exp(-gamma r^2), 1 being {ONE}. */",
         "static int32_t kernel(const int16_t *q, const int16_t *z)",
@@ -168,7 +196,7 @@ def _kernel_function(fixed: FixedPoint, prefix: str) -> list[str]:
         "    uint64_t squared = 0;",
         "    int i;",
         "",
-        f"    for (i = 0; i < {prefix}_FEATURES; i++) {{",
+        f"    for (i = 0; i < {length}; i++) {{",
         "        const int32_t difference = (int32_t)q[i] - (int32_t)z[i];",
         "        const uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);",
         "",

@@ -22,6 +22,8 @@ class Interface:
         Of the rows: the type and name of the argument, and the constant that is its length.
     score_type, share_type : str
         Types of scores and of probabilities.
+    n_combinations : int or None, default=None
+        Of the features, where the kernel takes these instead.
     """
 
     exported: ExportedModel
@@ -31,11 +33,17 @@ class Interface:
     row_length: str
     score_type: str
     share_type: str
+    n_combinations: int | None = None
 
     @property
     def prefix(self) -> str:
         """Of all constants."""
         return self.name.upper()
+
+    @property
+    def kernel_length(self) -> str:
+        """The constant that is the length of the vectors."""
+        return f"{self.prefix}_{'FEATURES' if self.n_combinations is None else 'COMBINATIONS'}"
 
     @property
     def n_scores(self) -> int:
@@ -134,6 +142,8 @@ class Interface:
         """
         machine = self.exported.machine
         counts = {"FEATURES": machine.n_features, "VECTORS": machine.n_vectors}
+        if self.n_combinations is not None:
+            counts["COMBINATIONS"] = self.n_combinations
         if self.exported.columns is not None:
             counts = {"COLUMNS": len(self.exported.columns), **counts}
         counts["SCORES"] = self.n_scores

@@ -35,6 +35,13 @@ class KernelSource:
     All sums over the features that the kernel, or the parts it is made of, need are taken in one
     loop. Distances are sums over differences, which keeps their digits far from the origin.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    real : Real
+    length : str
+        The constant that is the number of features.
+
     Attributes
     ----------
     lines : list of str
@@ -46,17 +53,17 @@ class KernelSource:
         Of functions of math.h.
     """
 
-    def __init__(self, kernel: Kernel, real: Real, prefix: str) -> None:
+    def __init__(self, kernel: Kernel, real: Real, length: str) -> None:
         formula = _Formula(real)
         value = formula.of(kernel.specification())
         used = sorted(formula.sums.values(), key=lambda part: part.order)
         has_difference = any(part.kind != "product" for part in used)
-        zero, features = real.constant(0.0), f"{prefix}_FEATURES"
+        zero = real.constant(0.0)
         lines = [_LANES, f"static {real.name} kernel(const {real.name} *x, const {real.name} *z)"]
         lines += ["{"]
         lines += [f"    {real.name} {s.name}, {s.name}_lanes[LANES] = {{ {zero} }};" for s in used]
         lines += ["    int i, lane;", ""]
-        lines += [f"    for (i = 0; i + 2 * LANES <= {features}; i += 2 * LANES) {{"]
+        lines += [f"    for (i = 0; i + 2 * LANES <= {length}; i += 2 * LANES) {{"]
         lines += ["        for (lane = 0; lane < LANES; lane++) {"]
         lines += ["            const int p = i + lane, q = p + LANES;", ""]
         if has_difference:
@@ -69,7 +76,7 @@ class KernelSource:
         lines += [f"    {part.name} = {part.name}_lanes[0];" for part in used]
         lines += ["    for (lane = 1; lane < LANES; lane++) {"]
         lines += [f"        {part.name} += {part.name}_lanes[lane];" for part in used]
-        lines += ["    }", f"    for (; i < {features}; i++) {{"]
+        lines += ["    }", f"    for (; i < {length}; i++) {{"]
         if has_difference:
             lines += [f"        const {real.name} a = x[i] - z[i];", ""]
         lines += [f"        {part.name} += {part.term(real, 'a', 'i')};" for part in used]

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.export.c_columns import cell, filling_tables, has_categories
+from kernelet.export.c_columns import (
+    cell,
+    column_tables,
+    encode_function,
+    filling_tables,
+    has_categories,
+)
+from kernelet.export.c_interface import Interface
+from kernelet.export.c_projection import project_function, projection_tables
 from kernelet.export.c_source import REALS, Table, integers
 from kernelet.export.fixed_point import LARGEST, FixedPoint
 from kernelet.export.model import ExportedModel
+from kernelet.export.projection import Projection
 from kernelet.machine.columns import Number
 
 _FLOAT = REALS["float32"]
 
 
-def quantize_head(exported: ExportedModel, name: str) -> str:
+def quantize_head(interface: Interface) -> str:
     """The first line of the function."""
-    prefix = name.upper()
-    length = "FEATURES" if exported.columns is None else "COLUMNS"
-    return f"int {name}_quantize(const float x[{prefix}_{length}], int16_t q[{prefix}_FEATURES])"
+    length = "FEATURES" if interface.exported.columns is None else "COLUMNS"
+    given = f"const float x[{interface.prefix}_{length}]"
+    return f"int {interface.name}_quantize({given}, int16_t q[{interface.kernel_length}])"
 
 
-def quantize_tables(exported: ExportedModel, fixed: FixedPoint) -> list[Table]:
-    """Centre and rate of each column of numbers; both integers of each indicator."""
+def quantize_tables(
+    exported: ExportedModel, fixed: FixedPoint, projection: Projection | None
+) -> list[Table]:
+    """Centre and rate of each column of numbers, or combination; integers of each indicator."""
     columns = exported.columns
-    if columns is None:
-        tables = [_FLOAT.table("centres", fixed.centres)]
+    if columns is None or projection is not None:
+        tables = [] if columns is None else column_tables(columns, _FLOAT)
+        tables += [*projection_tables(projection, _FLOAT), _FLOAT.table("centres", fixed.centres)]
         return tables if _is_even(fixed) else [*tables, _FLOAT.table("rates", fixed.rates)]
     centres, rates, place = [], [], 0
     for column in columns:
@@ -51,9 +63,11 @@ def _is_even(fixed: FixedPoint) -> bool:
     return bool((fixed.rates == fixed.rates[0]).all())
 
 
-def quantize_function(exported: ExportedModel, fixed: FixedPoint, name: str) -> list[str]:
+def quantize_function(
+    interface: Interface, fixed: FixedPoint, projection: Projection | None
+) -> list[str]:
     """Lines of ``quantize``, and of the rounding that it uses."""
-    columns, prefix = exported.columns, name.upper()
+    columns, prefix = interface.exported.columns, interface.prefix
     round_one = [
         "/* The nearest integer of 16 bits; 1 if it is not near. */",
         "static int rounded(float scaled, int16_t *q)",
@@ -69,19 +83,34 @@ def quantize_function(exported: ExportedModel, fixed: FixedPoint, name: str) -> 
         "}",
         "",
     ]
-    head = [*round_one, quantize_head(exported, name), "{"]
-    if columns is None:
+    head = [*round_one, quantize_head(interface), "{"]
+
+    def rounding(array: str) -> list[str]:
         rate = _FLOAT.constant(float(fixed.rates[0])) if _is_even(fixed) else "rates[i]"
         return [
-            *head,
-            "    int i, outside = 0;",
-            "",
-            f"    for (i = 0; i < {prefix}_FEATURES; i++)",
-            f"        outside += rounded((x[i] - centres[i]) * {rate}, q + i);",
+            f"    for (i = 0; i < {interface.kernel_length}; i++)",
+            f"        outside += rounded(({array}[i] - centres[i]) * {rate}, q + i);",
             "    return outside;",
             "}",
             "",
         ]
+
+    if projection is not None:
+        encoded = columns is not None
+        return [
+            *([] if columns is None else encode_function(columns, _FLOAT, prefix)),
+            *project_function(projection, _FLOAT, prefix),
+            *head,
+            *([f"    float row[{prefix}_FEATURES];"] if encoded else []),
+            f"    float combined[{prefix}_COMBINATIONS];",
+            "    int i, outside = 0;",
+            "",
+            *(["    encode(x, row);"] if encoded else []),
+            f"    project({'row' if encoded else 'x'}, combined);",
+            *rounding("combined"),
+        ]
+    if columns is None:
+        return [*head, "    int i, outside = 0;", "", *rounding("x")]
     with_categories = has_categories(columns)
     lines = [
         *head,

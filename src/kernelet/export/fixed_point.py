@@ -19,10 +19,10 @@ LARGEST = 32767
 ONE = 32768  # as which 1 is stored
 _BITS = math.log2(math.e)
 # The steepest slope of exp(-r^2), at r = 1 / sqrt(2).
-_SLOPE = math.sqrt(2.0 / math.e)
+SLOPE = math.sqrt(2.0 / math.e)
 # By more than this the rounding of rows and vectors must not move a kernel value. Vectors of usual
 # data (spreads of a few widths, up to a thousand features) are moved by less than a fifth of it.
-_MOST_MOVED = 0.02
+MOST_MOVED = 0.02
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         If its kernel is not Gaussian, or its numbers do not fit.
     """
     machine = exported.machine
-    gamma, scales = _gaussian(machine.kernel)
+    gamma, scales = gaussian(machine.kernel)
     Z = np.asarray(machine.vectors, dtype=np.float64)
     beta = np.asarray(machine.coefficients, dtype=np.float64)
     if machine.n_vectors == 0:  # C has no arrays of length 0; this one is never read
@@ -123,8 +123,8 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
             "this spread; use float32."
         )
     # each feature of a row and of a vector by half a unit
-    moved = _SLOPE * widths * math.sqrt(Z.shape[1])
-    if moved > _MOST_MOVED:
+    moved = SLOPE * widths * math.sqrt(Z.shape[1])
+    if moved > MOST_MOVED:
         raise ValueError(
             'the vectors lie too far apart for dtype="q15": rounding them to 16 bits would move '
             f"kernel values by up to {min(moved, 1.0):.2g}; use float32, or train without the rows "
@@ -157,7 +157,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
     )
 
 
-def _gaussian(kernel: Kernel) -> tuple[float, NDArray[np.float64]]:
+def gaussian(kernel: Kernel) -> tuple[float, NDArray[np.float64]]:
     """gamma, and the scales of the features."""
     inner, scales = kernel, np.ones(1)
     if isinstance(kernel, ScaledFeatures):

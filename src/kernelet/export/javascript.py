@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kernelet._hooks import hooks
 from kernelet.export.documents import calibration_document, numbers_text, scaling_of, script_json
 from kernelet.export.model import exported_model
+from kernelet.export.projection import projected
 from kernelet.export.rounding import centre, warn_of_lost_digits
 from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
@@ -89,7 +90,8 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     text = javascript_module(model, dtype)
     if dtype is not None:
         machine = exported_model(model, with_columns=True).machine
-        warn_of_lost_digits(machine, dtype, _origin(machine, dtype))
+        projection, inner = projected(machine, dtype)
+        warn_of_lost_digits(inner, dtype, 0.0 if projection else _origin(machine, dtype))
     write_atomically(path, text.encode("utf-8"))
 
 
@@ -132,7 +134,8 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     Returns
     -------
     dict
-        Arrays are NumPy's, of the type that was asked for.
+        Arrays are NumPy's, of the type that was asked for. Where there is a "matrix", the kernel
+        and the vectors are those of the combinations that it makes of the features.
     """
     exported = exported_model(model, with_columns=True)
     machine, columns, scaling = exported.machine, None, scaling_of(exported)
@@ -141,10 +144,16 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     kind = str(machine.dtype) if dtype is None else dtype
     if kind not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
-    origin = _origin(machine, kind)
+    projection, inner = projected(machine, kind)
+    if projection is None:
+        origin = _origin(machine, kind)
+        vectors = np.asarray(machine.vectors) - origin
+    else:
+        origin = np.zeros(machine.n_features) if projection.origin is None else projection.origin
+        vectors = inner.vectors
     return {
         "kernelet": hooks.version,
-        "kernel": machine.kernel.specification(),
+        "kernel": inner.kernel.specification(),
         "nFeatures": machine.n_features,
         "nVectors": machine.n_vectors,
         "nOutputs": machine.n_outputs,
@@ -159,7 +168,8 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "scaling": scaling and {"shift": scaling[0], "scale": scaling[1]},
         "featureNames": exported.feature_names,
         "origin": None if not origin.any() else origin,
-        "vectors": _cast("vectors", np.asarray(machine.vectors) - origin, kind),
+        "matrix": None if projection is None else _cast("matrix", projection.matrix, kind),
+        "vectors": _cast("vectors", vectors, kind),
         "coefficients": _cast("coefficients", machine.coefficients, kind),
         "intercepts": _cast("intercepts", machine.intercepts, kind),
     }

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from kernelet.export.model import ExportedModel, exported_model
-from kernelet.kernels import Gaussian, Kernel, Linear, Polynomial, ScaledFeatures, Sigmoid
+from kernelet.kernels import (
+    Gaussian,
+    Kernel,
+    Linear,
+    Polynomial,
+    ProjectedFeatures,
+    ScaledFeatures,
+    Sigmoid,
+)
 from kernelet.kernels.caller import warn_caller
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
@@ -125,6 +133,11 @@ def _kernel(kernel: Kernel) -> list[str]:
         raise ValueError(
             "LIBSVM's text has no place for one width per feature (ScaledFeatures); learn one "
             "(learn_kernel=True) or export to JSON, C, ONNX or JavaScript."
+        )
+    if isinstance(kernel, ProjectedFeatures):
+        raise ValueError(
+            "LIBSVM's text has no place for a matrix in front of the kernel (ProjectedFeatures); "
+            "export to JSON, C, ONNX or JavaScript."
         )
     raise ValueError(
         f"LIBSVM does not know the kernel {kernel!r}; it knows Gaussian, Linear, Polynomial and "

@@ -151,6 +151,9 @@ function makeMachine(model) {
   const origin = Float64Array.from(model.origin ?? new Array(nFeatures).fill(0));
   const kernel = kernelOf(model.kernel);
   const point = new Float64Array(nFeatures);
+  const matrix = model.matrix && Numbers.from(model.matrix);
+  // what the kernel takes: combinations of the features where there is a matrix of them
+  const combined = matrix ? new Float64Array(matrix.length / nFeatures) : point;
   const { scaling } = model;
   const scaled = scaling ? (x, f) => (x - scaling.shift[f]) / scaling.scale[f] : (x) => x;
   const featuresOf = model.columns ? (row) => encodedRow(model.columns, row) : (row) => row;
@@ -184,9 +187,12 @@ function makeMachine(model) {
       }
       point[f] = scaled(row[f], f) - origin[f];
     }
+    if (matrix) {
+      for (let i = 0; i < combined.length; i++) combined[i] = innerProduct(point, matrix, i * nFeatures);
+    }
     const values = Float64Array.from(intercepts);
     for (let j = 0; j < nVectors; j++) {
-      const k = kernel(point, vectors, j * nFeatures);
+      const k = kernel(combined, vectors, j * combined.length);
       for (let o = 0; o < nOutputs; o++) values[o] += coefficients[j * nOutputs + o] * k;
     }
     return values;
@@ -238,6 +244,11 @@ function makeMachine(model) {
 
   const { kernelet, dtype, reading, featureNames } = model;
   const shape = { nFeatures, nVectors, nOutputs };
-  const metadata = { kernelet, kernel: model.kernel, ...shape, dtype, reading, featureNames };
+  const rowsOfMatrix = () => Array.from(combined, (_, i) =>
+    Array.from(matrix.subarray(i * nFeatures, (i + 1) * nFeatures)));
+  const described = matrix
+    ? { name: "projected_features", kernel: model.kernel, matrix: rowsOfMatrix() }
+    : model.kernel;
+  const metadata = { kernelet, kernel: described, ...shape, dtype, reading, featureNames };
   return { decisionFunction, predict, predictProba, classes, metadata };
 }

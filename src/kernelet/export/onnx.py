@@ -48,7 +48,9 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
 
     for m vectors of d features, where u is 2^-24 in float32 and 2^-53 in float64. For kernels of
     an inner product, \|k\| is the sum of its terms' sizes before they cancel; for a Laplacian
-    kernel, 1-norms take the place of squares. Squared distances are a
+    kernel, 1-norms take the place of squares. A kernel of combinations A x (`ProjectedFeatures`)
+    takes 5 d for d, and \|A\| \|x\| and \|A\| \|z_j\| for x and z_j; the graph holds A, and the
+    combinations of the vectors in place of the vectors. Squared distances are a
     matrix product; those from vectors so far from most others that too few digits would be left
     are sums of squared differences, an intermediate result of d numbers for each row and such
     vector.

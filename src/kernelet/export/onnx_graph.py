@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.onnx_distances import Distances
+from kernelet.export.projection import projected
 from kernelet.machine import KernelMachine
 
 # Operators as they are since this version; onnxruntime 1.18 and later know it.
@@ -66,6 +67,11 @@ def machine_values(graph: Graph, machine: KernelMachine, rows: str) -> str:
         n_rows = graph.add("Gather", graph.add("Shape", rows), graph.constant([0], np.int64))
         shape = graph.add("Concat", n_rows, graph.constant([machine.n_outputs], np.int64), axis=0)
         return graph.add("Expand", graph.constant([machine.intercepts]), shape)
+    projection, machine = projected(machine, graph.dtype.name)
+    if projection is not None:
+        if projection.origin is not None:
+            rows = graph.add("Sub", rows, graph.constant(projection.origin))
+        rows = graph.add("MatMul", rows, graph.constant(projection.matrix.T))
     vectors = np.asarray(machine.vectors, dtype=np.float64)
     coefficients = np.asarray(machine.coefficients, dtype=np.float64)
     if machine.n_vectors == 1:

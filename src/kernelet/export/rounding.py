@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.input_stage import input_stage
 from kernelet.machine import KernelMachine
 
 # Of a kernel's largest value. A shift that takes so much from the top of a Gaussian moves its
@@ -73,6 +74,11 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     Laplacian kernel is a distance, not its square: its gamma counts with the 1-norms of x and z_j,
     and with the largest scale itself.
 
+    Where the kernel takes r combinations A x of the features, r takes the place of d, and the
+    vectors \|A\| \|x\| and \|A\| \|z_j\| of absolute values that of x and z_j. A sum of d products
+    is exact to d + 8 units of the sum a of their sizes, rounding of A and of the row included. That
+    moves the square of a difference by up to 4 (a^2 + b^2) times as many.
+
     Parameters
     ----------
     machine : KernelMachine
@@ -90,10 +96,13 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     >>> rounding_units(KernelMachine(Gaussian(0.5), [[0.0, 1.0]], [1.0]))
     19
     """
-    factors = _factors(machine.kernel.specification())
-    per_factor = 2 * machine.n_features + (16 if is_scaled else 8)
-    per_factor += 4 * _nesting(machine.kernel.specification())
-    return machine.n_vectors + 6 + per_factor * factors
+    matrix, kernel = input_stage(machine.kernel)
+    specification, d = kernel.specification(), machine.n_features
+    length = d if matrix is None else len(matrix)
+    per_factor = 2 * length + (16 if is_scaled else 8)
+    per_factor += 4 * _nesting(specification)
+    per_factor += 0 if matrix is None else 4 * (d + 8)
+    return machine.n_vectors + 6 + per_factor * _factors(specification)
 
 
 def has_taxicab_distances(part: Mapping[str, Any]) -> bool:

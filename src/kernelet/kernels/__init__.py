@@ -5,6 +5,7 @@ from kernelet.kernels.composite import Product, Scaled, Sum
 from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
 from kernelet.kernels.function import CallableKernel
 from kernelet.kernels.laplacian import Laplacian
+from kernelet.kernels.projected_features import ProjectedFeatures
 from kernelet.kernels.radial import (
     Exponential,
     Gaussian,
@@ -28,6 +29,7 @@ __all__ = [
     "Polynomial",
     "PreparedKernel",
     "Product",
+    "ProjectedFeatures",
     "RationalQuadratic",
     "Scaled",
     "ScaledFeatures",

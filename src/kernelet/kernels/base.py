@@ -244,6 +244,8 @@ class Kernel(ABC):
 def _plain(value: object) -> object:
     if isinstance(value, Kernel):
         return value.specification()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -55,7 +55,7 @@ class SquaredDistances:
         self.row_elements = m + d + 2
         self._vectors = Z
         self._factor = factor
-        self._anchor = _anchor(Z)
+        self._anchor = anchor_of(Z)
         centred = Z if self._anchor is None else Z - self._anchor
         self._centred = centred
         norms = np.einsum("ij,ij->i", centred, centred)
@@ -146,7 +146,7 @@ class SquaredDistances:
         return gradient
 
 
-def _anchor(Z: FloatArray) -> FloatArray | None:
+def anchor_of(Z: FloatArray) -> FloatArray | None:
     """The point to measure from: the mean of Z, or None for the origin."""
     if Z.shape[0] == 0:
         return None

@@ -10,6 +10,7 @@ from kernelet.kernels.base import Kernel
 from kernelet.kernels.composite import Product, Scaled, Sum
 from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
 from kernelet.kernels.laplacian import Laplacian
+from kernelet.kernels.projected_features import ProjectedFeatures
 from kernelet.kernels.radial import (
     Exponential,
     Gaussian,
@@ -33,6 +34,7 @@ _CLASSES: tuple[type[Any], ...] = (
     Product,
     Scaled,
     ScaledFeatures,
+    ProjectedFeatures,
 )
 _BY_NAME: dict[str, type[Any]] = {kernel.name: kernel for kernel in _CLASSES}
 

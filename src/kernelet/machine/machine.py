@@ -23,6 +23,7 @@ from kernelet.kernels.arrays import (
     quiet,
 )
 from kernelet.kernels.blocks import Workspace, run_blocks
+from kernelet.kernels.input_stage import input_stage
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -137,8 +138,18 @@ class KernelMachine:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the vectors, coefficients and intercepts."""
-        return self.vectors.nbytes + self.coefficients.nbytes + self.intercepts.nbytes
+        """Bytes of the vectors, coefficients and intercepts.
+
+        Where the kernel has a matrix of r rows (`kernelet.kernels.ProjectedFeatures`), a prediction
+        needs that and r numbers of each vector, and these are counted.
+        """
+        matrix, _ = input_stage(self.kernel)
+        numbers = self.coefficients.size + self.intercepts.size
+        if matrix is None:
+            numbers += self.vectors.size
+        else:
+            numbers += matrix.size + self.n_vectors * len(matrix)
+        return int(numbers * self.dtype.itemsize)
 
     @quiet
     def decision_function(self, X: Rows, n_threads: int | None = None) -> FloatArray:

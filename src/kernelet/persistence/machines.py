@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.kernels import kernel_from_specification
+from kernelet.kernels import Kernel, ProjectedFeatures
 from kernelet.machine import (
     CalibratedMachine,
     KernelMachine,
@@ -13,6 +13,7 @@ from kernelet.machine import (
 )
 from kernelet.machine.columns import Category, ColumnEncoder, Number
 from kernelet.persistence.errors import ModelFileError
+from kernelet.persistence.kernels import decode_kernel, encode_kernel
 from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, register, to_record
 
@@ -32,7 +33,7 @@ def _write_machine(machine: KernelMachine) -> Record:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise ValueError(f"the {name} of the machine hold NaN or infinity; it is not saved.")
-    specification = machine.kernel.specification()
+    specification = encode_kernel(machine.kernel, "kernel", arrays)
     if _n_kernels(specification) > MAX_KERNELS:
         raise ValueError(f"a model file holds sums and products of up to {MAX_KERNELS} kernels.")
     check_range(machine)
@@ -43,7 +44,7 @@ def _read_machine(record: Record) -> KernelMachine:
     specification = record.value("kernel", dict)
     if _n_kernels(specification) > MAX_KERNELS:
         raise ModelFileError(f"the kernel is made of more than {MAX_KERNELS} kernels")
-    kernel = kernel_from_specification(specification)
+    kernel = decode_kernel(specification, record)
     vectors = record.floats("vectors", 2)
     dtype = vectors.dtype.type
     machine = KernelMachine(
@@ -65,8 +66,11 @@ def check_range(machine: KernelMachine) -> None:
     """
     # a throw-away copy, in pieces: the machine prepares its own when the first row comes
     row = np.zeros((1, machine.n_features), dtype=machine.dtype)
-    for start in range(0, machine.n_vectors, _VECTORS_AT_ONCE):
-        values = machine.kernel(row, machine.vectors[start : start + _VECTORS_AT_ONCE])
+    # a matrix may make many numbers of each of a vector
+    growth = max(1, -(-_combinations(machine.kernel) // max(1, machine.n_features)))
+    at_once = max(1, _VECTORS_AT_ONCE // growth)
+    for start in range(0, machine.n_vectors, at_once):
+        values = machine.kernel(row, machine.vectors[start : start + at_once])
         if not np.isfinite(values).all():
             raise ValueError(
                 "the numbers of the kernel or the vectors are too large; scale the data, or lower "
@@ -84,6 +88,12 @@ def check_range(machine: KernelMachine) -> None:
             f"the coefficients are so large that scores overflow {machine.dtype}; divide them and "
             "the intercepts, or the targets of the fit, by their size"
         )
+
+
+def _combinations(kernel: Kernel) -> int:
+    """Rows of all matrices in a kernel."""
+    own = len(kernel.matrix) if isinstance(kernel, ProjectedFeatures) else 0
+    return own + sum(map(_combinations, getattr(kernel, "parts", ())))
 
 
 def _n_kernels(specification: object) -> int:

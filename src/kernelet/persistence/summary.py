@@ -8,6 +8,7 @@ from typing import Any
 from kernelet.persistence.container import read_header, record_of_tree
 from kernelet.persistence.errors import ModelFileError, one_line
 from kernelet.persistence.header import Entry, Header
+from kernelet.persistence.kernels import with_matrices
 from kernelet.persistence.record import Record
 
 
@@ -23,7 +24,8 @@ def read_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
     dict
         JSON values. "format_version", "kernelet_version", "saved" and "file_bytes" are of the file;
         "kind" is the class that `kernelet.load` returns, "estimator" that of the innermost model
-        in it; "kernel", "n_vectors", "n_features", "n_outputs", "dtype" and "machine_bytes" are of
+        in it; "kernel" (with the shape of a matrix for the matrix), "n_vectors", "n_features",
+        "n_outputs", "dtype" and "machine_bytes" (of vectors, coefficients and intercepts) are of
         the machine; "classes", "feature_names", "params", "training" (rows, rows of each class,
         version and date of the fit), "target" and "columns" are None where the model has none.
 
@@ -74,8 +76,13 @@ def _machine(model: Record, prefix: str, entries: dict[str, Entry]) -> dict[str,
     arrays = [entry for entry in found if entry is not None]
     if len(arrays) != 3 or [len(entry.shape) for entry in arrays] != [2, 2, 1]:
         raise ModelFileError("the arrays of the machine are missing or have other dimensions")
+
+    def shape(matrix: Any) -> Any:
+        entry = entries.get(prefix + str(matrix.get("array"))) if isinstance(matrix, dict) else None
+        return matrix if entry is None else {"shape": list(entry.shape)}
+
     values = (
-        machine.value("kernel", dict),
+        with_matrices(machine.value("kernel", dict), shape),
         *arrays[0].shape,
         arrays[1].shape[1],
         arrays[0].dtype.name,

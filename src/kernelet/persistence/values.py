@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels import Kernel, kernel_from_specification
+from kernelet.kernels import Kernel
 from kernelet.persistence.errors import ModelFileError
+from kernelet.persistence.kernels import decode_kernel, encode_kernel
 from kernelet.persistence.record import Array, Record, checked
 
 _MAX_DEPTH = 20
@@ -76,7 +77,7 @@ def encode_value(value: object, name: str, arrays: dict[str, Array]) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, Kernel):
-        return {"kernel": value.specification()}
+        return {"kernel": encode_kernel(value, name, arrays)}
     if isinstance(value, list | tuple):
         items = [encode_value(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
         return {type(value).__name__: items} if type(value) in (list, tuple) else items
@@ -112,7 +113,7 @@ def decode_value(value: object, record: Record, depth: int = 0) -> Any:
     if tag == "float" and inner in ("nan", "inf", "-inf"):
         return float(inner)
     if tag == "kernel":
-        return kernel_from_specification(checked(inner, dict, "a kernel"))
+        return decode_kernel(checked(inner, dict, "a kernel"), record)
     if tag in ("list", "tuple"):
         items = [decode_value(item, record, depth + 1) for item in checked(inner, list, "a list")]
         return items if tag == "list" else tuple(items)

@@ -49,6 +49,8 @@ def vectors_used(model: Any) -> float:
 def model_bytes(model: Any) -> float:
     """Bytes of vectors, coefficients and intercepts; NaN for a model that is none of kernels.
 
+    Those of a machine are its `nbytes`: behind a matrix, vectors are as long as it has rows.
+
     Examples
     --------
     >>> from sklearn.svm import SVC
