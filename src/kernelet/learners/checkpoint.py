@@ -1,4 +1,4 @@
-"""The vectors of a search in a file, for a fit that may be broken off to go on from."""
+"""The vectors and the kernel of a search in a file, for a fit that may be broken off."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from kernelet.kernels import Kernel
 from kernelet.learners.descent import Progress
 from kernelet.learners.marginal import FloatArray
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.container import read_record, write_record
+from kernelet.persistence.kernels import decode_kernel, encode_kernel
 
 _KIND = "Checkpoint"
 # Parameters that change nothing about where a search goes.
@@ -20,7 +22,7 @@ _IRRELEVANT = {"checkpoint", "verbose", "n_jobs", "warm_start"}
 
 
 class Checkpoint:
-    """Vectors and steps of each search, written after every step and gone when the fit ends.
+    """Vectors, kernel and steps of each search, written after every step; gone when the fit ends.
 
     Parameters
     ----------
@@ -49,7 +51,9 @@ class Checkpoint:
             "parameters": _text(estimator),
         }
         self._vectors: dict[str, FloatArray] = {}
+        self._kernels: dict[str, Kernel] = {}
         self._steps: dict[str, int] = {}
+        self.cost: float | None = None
         if self.path.exists():
             self._read()
 
@@ -68,22 +72,34 @@ class Checkpoint:
                     f"{found!s:.200}; here: {value!s:.200}). Give another path, or delete the "
                     "file."
                 )
+        self.cost = record.optional("cost", float)
+        kernels = record.value("kernels", dict)
         for name, steps in record.value("steps", dict).items():
             vectors = record.floats(name, 2, np.float64)
             if vectors.shape[1] != self._fit["columns"] or type(steps) is not int or steps < 0:
                 raise ModelFileError(f"{self.path}: the vectors {name!r} are not of this fit.")
             self._vectors[name], self._steps[name] = vectors, steps
+            self._kernels[name] = decode_kernel(kernels.get(name, {}), record)
 
-    def start(self, search: int) -> tuple[FloatArray | None, int]:
-        """The vectors that a search got to, and the steps that it took; None and 0 at first."""
-        return self._vectors.get(_name(search)), self._steps.get(_name(search), 0)
+    def start(self, search: int) -> tuple[FloatArray | None, Kernel | None, int]:
+        """Vectors and kernel that a search got to, and its steps; None and 0 at first."""
+        name = _name(search)
+        return self._vectors.get(name), self._kernels.get(name), self._steps.get(name, 0)
 
     def write(self, search: int, step: Progress, steps_before: int) -> None:
-        """Keep the best vectors of a search."""
-        self._vectors[_name(search)] = step.best.vectors
-        self._steps[_name(search)] = steps_before + step.n_iter
-        record = Record(_KIND, {**self._fit, "steps": dict(self._steps)}, dict(self._vectors))
-        write_record(record, self.path)
+        """Keep the best vectors of a search, and their kernel."""
+        name = _name(search)
+        self._vectors[name], self._kernels[name] = step.best.vectors, step.best.kernel
+        self._steps[name] = steps_before + step.n_iter
+        arrays: dict[str, Any] = dict(self._vectors)
+        values = {**self._fit, "steps": dict(self._steps)}
+        values["kernels"] = {
+            key: encode_kernel(kernel, f"{key}.kernel", arrays)
+            for key, kernel in self._kernels.items()
+        }
+        if self.cost is not None:
+            values["cost"] = self.cost
+        write_record(Record(_KIND, values, arrays), self.path)
 
     def remove(self) -> None:
         """The fit is at its end."""

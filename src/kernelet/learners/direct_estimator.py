@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import require_width
-from kernelet.learners.checkpoint import checkpoint_of
+from kernelet.learners.checkpoint import Checkpoint, checkpoint_of
 from kernelet.learners.cost_path import choose_cost
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import search_vectors
@@ -109,8 +109,8 @@ class DirectEstimator(WarmStarted):
         count("max_iter", self.max_iter)
         count("n_init", self.n_init)
         require_input_gradient(kernel, type(self).__name__)
-        plan = self._plan(ground, kernel, problems, whole or problems[0], rng)
         saved = checkpoint_of(self, ground.shape)
+        plan = self._plan(ground, kernel, problems, whole or problems[0], rng, saved)
         lock, interrupted = Lock(), Event()
         if plan.interrupted:  # the searches end after a step
             interrupted.set()
@@ -119,7 +119,7 @@ class DirectEstimator(WarmStarted):
         with reporting(self, self.verbose, max_steps, **ground.told) as report:
 
             def search(k: int) -> None:
-                kept, steps_before = (None, 0) if saved is None else saved.start(k)
+                kept, found, steps_before = (None, None, 0) if saved is None else saved.start(k)
 
                 def on_step(step: Progress) -> bool:
                     if interrupted.is_set():
@@ -142,7 +142,7 @@ class DirectEstimator(WarmStarted):
                         plan.problems[k],
                         start,
                         learn=plan.learn,
-                        learned=plan.found,
+                        learned=found or plan.found,
                         max_iter=max(1, self.max_iter - steps_before),
                         tol=self.tol,
                         n_vectors=plan.budgets[k] if is_warm else None,
@@ -178,6 +178,7 @@ class DirectEstimator(WarmStarted):
         problems: Sequence[Any],
         whole: Any,
         rng: np.random.RandomState,
+        saved: Checkpoint | None,
     ) -> _Plan:
         """Where searches start and what they learn; chooses what held-out rows have to choose."""
         budgets = self._budgets(len(problems))
@@ -187,7 +188,8 @@ class DirectEstimator(WarmStarted):
         is_smooth = at_hand.smooth is not None
         learn = self._learned_part(kernel, problems, is_smooth)
         plan = _Plan(kernel, learn, list(problems), budgets, seeds, starts)
-        self.kernel_gain_ = 0.0
+        if hasattr(self, "learn_kernel"):
+            self.kernel_gain_ = 0.0
         seed = int(seeds[0, 0])
         if learn != "nothing" and not is_smooth:
             start = table.seed(budgets[0], self.init, kernel, seed)
@@ -198,14 +200,20 @@ class DirectEstimator(WarmStarted):
             )
         if starts[0] is not None:
             plan = replace(plan, found=self._last_kernel())
-        return self._with_cost(plan, table, at_hand) if self._chooses_cost() else plan
+        if not isinstance(getattr(self, "C", 1.0), str):
+            if hasattr(self, "C"):
+                self.C_ = float(self.C)
+            return plan
+        if saved is None or saved.cost is None:
+            plan, self.C_ = self._with_cost(plan, table, at_hand)
+        else:
+            self.C_ = saved.cost
+        if saved is not None:
+            saved.cost = self.C_
+        return replace(plan, problems=[problem.scaled(self.C_) for problem in plan.problems])
 
-    def _chooses_cost(self) -> bool:
-        asked = getattr(self, "C", None)
-        return isinstance(asked, str) and asked == "auto"
-
-    def _with_cost(self, plan: _Plan, table: TableGround, problem: Any) -> _Plan:
-        """The plan with the cost that serves rows held out best, and started where it was found."""
+    def _with_cost(self, plan: _Plan, table: TableGround, problem: Any) -> tuple[_Plan, float]:
+        """The cost that serves rows held out best, and a plan that starts where it was found."""
         seed = int(plan.seeds[0, 0])
         start = plan.starts[0]
         if start is None:
@@ -229,15 +237,10 @@ class DirectEstimator(WarmStarted):
 
         before = getattr(self, "C_", None) if plan.starts[0] is not None else None
         chosen = choose_cost(table.X, table.weights, problem, start, search, seed, before or 1.0)
-        self.C_ = chosen.cost
-        plan = replace(
-            plan,
-            problems=[problem.scaled(self.C_) for problem in plan.problems],
-            interrupted=plan.interrupted or chosen.interrupted,
-        )
-        if chosen.kernel is None or len(plan.problems) > 1 or self.n_init > 1:
-            return plan
-        return replace(plan, starts=[chosen.vectors], found=chosen.kernel)
+        plan = replace(plan, interrupted=plan.interrupted or chosen.interrupted)
+        if chosen.kernel is not None and len(plan.problems) == 1 and self.n_init == 1:
+            plan = replace(plan, starts=[chosen.vectors], found=chosen.kernel)
+        return plan, chosen.cost
 
     def _learned_widths(
         self,

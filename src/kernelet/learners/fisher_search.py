@@ -40,7 +40,7 @@ def learn_sparse_fisher(
     seed = int(data.rng.randint(np.iinfo(np.int32).max))
     max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
     kept = checkpoint_of(estimator, ground.shape)
-    start, steps_before = (None, 0) if kept is None else kept.start(0)
+    start, _, steps_before = (None, None, 0) if kept is None else kept.start(0)
     if start is None:
         start = ground.seed(budget, estimator.init, data.kernel, seed)
     with reporting(estimator, estimator.verbose, estimator.max_iter) as report:

@@ -96,8 +96,10 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     n_vectors : int or sequence of int, default=20
         The budget: kernel evaluations per prediction. With ``vectors="per_class"`` it counts for
         each class, and may be a sequence with one number per class.
-    C : float, default=1.0
-        Cost of a margin violation, as in scikit-learn's SVC.
+    C : float or "auto", default="auto"
+        Cost of a margin violation, as in scikit-learn's SVC. "auto" chooses it, a power of ten, by
+        the loss of a quarter of the rows (of 4000 at most), held out meanwhile; where that is few
+        rows, of all quarters in turn. See ``C_``.
     kernel : str, Kernel or callable, default="rbf"
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -106,12 +108,14 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
-    learn_kernel : bool or "features", default=False
-        Learn the width of a radial kernel along with the vectors, from ``gamma`` on: the one at
-        which the loss of a quarter of the rows, held out meanwhile, is least. With "features", one
-        width per feature (`kernelet.kernels.ScaledFeatures`), where that lowers it further.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        The paper's loss, or the smoother one.
+    learn_kernel : {"auto", "features", True, False}, default="auto"
+        What is learned of a radial kernel along with the vectors, from ``gamma`` on: with
+        "features" a scale for each feature (`kernelet.kernels.ScaledFeatures`), with True one width
+        for all, with False nothing. "auto" learns scales where the kernel is radial and vectors
+        are shared, and nothing otherwise.
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        The squared hinge is smooth: vectors and scales are found in one fast descent. The hinge is
+        the paper's; its search starts where that of the squared hinge ends.
     vectors : {"shared", "per_class"}, default="shared"
         One common set of vectors for all classes, so that many classes cost no more kernel
         evaluations than one; or vectors of its own for each class, as in the paper.
@@ -121,7 +125,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         Starts; the one with the lowest W is kept.
     max_iter : int, default=300
         Steps of L-BFGS for each start.
-    tol : float, default=3e-3
+    tol : float, default=1e-2
         The search ends when W falls by less than a tenth of this share, three steps in a row;
         above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
     checkpoint : path-like or None, default=None
@@ -151,9 +155,11 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         How many there are.
     objective_ : float
         W at the end, summed over the classes.
+    C_ : float
+        The cost: the one given, or chosen.
     kernel_gain_ : float
-        Share by which the loss of the rows held out fell with ``learn_kernel``; 0 where the kernel
-        is the one given.
+        The share by which W lies below its value with the kernel given, over the same vectors; 0
+        where nothing is learned of the kernel.
     history_ : list of ndarray
         W after each step of the search that was kept, for each independent search.
     n_iter_ : int

@@ -46,8 +46,9 @@ class SparseSVR(DirectEstimator, KernelRegressor):
     ----------
     n_vectors : int, default=20
         The budget: kernel evaluations per prediction.
-    C : float, default=1.0
-        Cost of a deviation, or of its square, as in scikit-learn's SVR and LinearSVR.
+    C : float or "auto", default=1.0
+        Cost of a deviation, or of its square, as in scikit-learn's SVR and LinearSVR. "auto"
+        chooses it, a power of ten, by the loss of rows held out; see `SparseSVC`.
     epsilon : float, default=0.1
         Deviations up to this size cost nothing; not with ``loss="quantile"``.
     loss : str, default="epsilon_insensitive"
@@ -63,10 +64,12 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
-    learn_kernel : bool or "features", default=False
-        Learn the width of a radial kernel along with the vectors, from ``gamma`` on: the one at
-        which the loss of a quarter of the rows, held out meanwhile, is least. With "features", one
-        width per feature (`kernelet.kernels.ScaledFeatures`), where that lowers it further.
+    learn_kernel : {"auto", "features", True, False}, default=False
+        What is learned of a radial kernel along with the vectors, from ``gamma`` on: with
+        "features" a scale for each feature (`kernelet.kernels.ScaledFeatures`), with True one width
+        for all, with False nothing. "auto" learns scales where the kernel is radial and the loss
+        is not that of a quantile, for which a quarter of the rows, held out meanwhile, has to
+        choose the widths.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -94,9 +97,12 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         How many there are.
     objective_ : float
         W at the end.
+    C_ : float
+        The cost: the one given, or chosen.
     kernel_gain_ : float
-        Share by which the loss of the rows held out fell with ``learn_kernel``; 0 where the kernel
-        is the one given.
+        The share by which W lies below its value with the kernel given, over the same vectors; for
+        a quantile, the share by which the loss of rows held out fell. 0 where nothing is learned of
+        the kernel.
     history_ : list of ndarray
         One array: W after each step.
     n_iter_ : int
@@ -129,7 +135,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         self,
         n_vectors: int = 20,
         *,
-        C: float = 1.0,
+        C: float | str = 1.0,
         epsilon: float = 0.1,
         loss: str = "epsilon_insensitive",
         quantile: float = 0.5,
