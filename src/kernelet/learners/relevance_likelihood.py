@@ -61,9 +61,10 @@ class Posterior:
 
     def covariance(self) -> FloatArray:
         """The inverse of the Hessian."""
+        # the factor has zeros above its diagonal, and so has this
         half, _ = dpotri(self.factor, lower=1)
-        strict = np.tril(half, -1)
-        inverse: FloatArray = half - np.triu(half, 1) + strict.T
+        inverse: FloatArray = half + half.T
+        inverse.ravel()[:: half.shape[0] + 1] = half.diagonal()
         return inverse
 
 
@@ -72,7 +73,9 @@ def hessian_factor(Phi: FloatArray, curvature: FloatArray, alpha: FloatArray) ->
 
     LAPACK is called without SciPy's checks, which take longer than a small matrix.
     """
-    H = Phi.T @ (curvature[:, None] * Phi)
+    # a product of an array with itself takes half as long
+    scaled = np.sqrt(curvature)[:, None] * Phi
+    H = scaled.T @ scaled
     diagonal = H.ravel()[:: alpha.size + 1]
     diagonal += alpha
     size = float(diagonal.sum())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from kernelet.learners.relevance_likelihood import FloatArray, Likelihood, Posterior
 
@@ -108,12 +109,15 @@ def swept(state: State) -> tuple[FloatArray, FloatArray]:
     update. With s = 1/Sigma_jj - alpha_j and q = mu_j/Sigma_jj the best precision is
     s^2 / (q^2 - s).
     """
-    alpha, mu = state.alpha.copy(), state.posterior.weights.copy()
-    Sigma = state.posterior.covariance()
-    for j in range(1, alpha.size):
-        variance = float(Sigma[j, j])
+    alpha = state.alpha.tolist()
+    # a column for each: its covariances with all of them, and its mean
+    joint = np.empty((len(alpha) + 1, len(alpha)), order="F")
+    joint[:-1], joint[-1] = state.posterior.covariance(), state.posterior.weights
+    for j in range(1, len(alpha)):
+        own = joint[:, j].copy()
+        variance, mean = own[j].item(), own[-1].item()
         s = max(1.0 / variance - alpha[j], 0.0)
-        q = float(mu[j]) / variance
+        q = mean / variance
         surplus = q * q - s
         best = max(s * s / surplus, LEAST) if surplus > 0.0 else np.inf
         best = best if best < MOST else np.inf
@@ -122,11 +126,9 @@ def swept(state: State) -> tuple[FloatArray, FloatArray]:
             share = shift / (1.0 + shift * variance)
         else:
             share = 1.0 / variance
-        column = Sigma[:, j].copy()
-        mu -= share * mu[j] * column
-        Sigma -= (share * column)[:, None] * column
+        joint = dger(-share, own, own[:-1], a=joint, overwrite_a=1)
         alpha[j] = best
         if best == np.inf:
             # gone: nothing that follows may depend on it
-            Sigma[j, j] = 1.0
-    return alpha, mu
+            joint[j, j] = 1.0
+    return np.array(alpha), joint[-1].copy()
