@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,12 +16,13 @@ from sklearn.svm import SVC
 from benchmarks.speed import __main__ as speed_table
 from benchmarks.speed import hinge_ridge as speed
 from kernelet.kernels import Gaussian
-from kernelet.solvers import Solution, Status, hinge_ridge, hinge_ridge_many
+from kernelet.solvers import Solution, Status, hinge_ridge, hinge_ridge_many, hinge_ridge_rounds
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.interior_point import _iterate
 from kernelet.solvers.newton import NewtonSystem
 from kernelet.solvers.pairs import Pair
 from kernelet.solvers.parallel import map_in_threads
+from kernelet.solvers.rows import as_rows
 from kernelet.solvers.working_set import Subproblem
 from kernelet.subspace import WhitenedMap
 from random_examples import examples
@@ -346,6 +348,34 @@ def test_map_in_threads_keeps_the_order():
     items = list(range(7))
     for n_jobs in (1, 2, -1):
         assert map_in_threads(lambda i: i * i, items, n_jobs) == [i * i for i in items]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_small_problems_share_the_interpreter_only_where_they_are_compiled(
+    is_compiled, monkeypatch
+):
+    """Threads take turns in NumPy's calls, and lose more by that than they win."""
+    asked = []
+
+    def recorded(function, items, n_jobs):
+        asked.append(n_jobs)
+        return [function(item) for item in items]
+
+    monkeypatch.setattr(hinge_ridge_rounds, "map_in_threads", recorded)
+    monkeypatch.setattr(hinge_ridge_rounds, "_WORTH_THREADS", 1000 * 31**2)
+    for n, worth in ((999, is_compiled), (1001, True)):
+        Phi, label = clusters(n=n)
+        hinge_ridge_rounds.solve_on_working_sets(
+            as_rows(Phi),
+            [np.where(label == k, 1.0, -1.0) for k in (0, 1)],
+            [np.ones(n)] * 2,
+            partial(MODULE.solve_subproblem, max_iter=200),
+            tol=1e-3,
+            n_jobs=2,
+            is_compiled=is_compiled,
+        )
+        assert set(asked) == {2 if worth else 1}
+        asked.clear()
 
 
 # ------------------------------------------------------------------------------ Newton systems
