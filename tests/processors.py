@@ -28,7 +28,7 @@ ARCHITECTURES = {
     "Zen": ("Zen", "Haswell"),
     "SkylakeX": ("SkylakeX",),
 }
-NAMES = (*ARCHITECTURES, "numpy-baseline", "numba-generic", "two-threads")
+NAMES = (*ARCHITECTURES, "numpy-baseline", "numba-generic", "without-numba", "two-threads")
 # Command line, files, exports, pages and benchmarks: their digits are those of the machines below
 # them, or are read from files.
 NOT_ABOUT_DIGITS = [
@@ -79,8 +79,8 @@ def check_active_loops() -> None:
         return
     active = active_loops()
     for what, wanted in json.loads(os.environ[EXPECTED]).items():
-        if active[what] not in wanted:
-            raise RuntimeError(f"{what} has {active[what]}, which is none of {wanted}")
+        if active.get(what) not in wanted:
+            raise RuntimeError(f"{what} has {active.get(what)}, which is none of {wanted}")
 
 
 def asked(name: str) -> tuple[dict[str, str], dict[str, list[object]]]:
@@ -97,6 +97,10 @@ def asked(name: str) -> tuple[dict[str, str], dict[str, list[object]]]:
         expected["numpy"] = [[]]
     if name == "numba-generic":
         environment["NUMBA_CPU_NAME"], expected["numba"] = "generic", ["generic"]
+    if name == "without-numba":
+        path = [str(HERE / "without_numba"), os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+        expected["numba"] = [None]
     return environment, expected
 
 

@@ -18,7 +18,7 @@ from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Linear, Polynomial
 from kernelet.learners import core_vector_fit, margin_features
 from kernelet.learners.progress import HAS_CALLBACKS
-from kernelet.solvers import ball_growth
+from kernelet.solvers import ball_growth, core_set
 from kernelet.solvers.ball import Ball
 from kernelet.solvers.core_set import CoreSet
 from kernelet.solvers.exact_margin import exact_margin
@@ -231,19 +231,22 @@ class TestHurry:
             assert model.fit(STANDARD, BENIGN).transform(STANDARD).shape == (569, 3)
         assert model.interrupted_
 
-    def test_ctrl_c_while_a_row_joins(self, monkeypatch):
+    @pytest.mark.parametrize(("home", "name"), [(core_set, "settle"), (CoreSet, "add")])
+    def test_ctrl_c_while_a_row_joins(self, home, name, monkeypatch):
+        """Before it is in, and after."""
         rows, labels = make_banana(100, random_state=0)
         table = TableRows(rows, (labels == labels.max()).astype(np.intp), np.ones(100))
         ball = Ball(Gaussian(1.0), 2, 3.0, 1e-3, C=1.0, code=1)
-        original, seen = CoreSet._settle, []
+        original, seen = getattr(home, name), []
 
-        def settle(core, *arguments):
+        def joins(*arguments, **options):
             seen.append(1)
-            original(core, *arguments)
+            result = original(*arguments, **options)
             if len(seen) == 20:
                 raise KeyboardInterrupt
+            return result
 
-        monkeypatch.setattr(CoreSet, "_settle", settle)
+        monkeypatch.setattr(home, name, joins)
         assert ball_growth.enclose([ball], table, np.random.RandomState(0))
         assert np.unique(ball.core.index).size == ball.core.size
 

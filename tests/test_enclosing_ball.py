@@ -11,16 +11,17 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from core_vector_oracles import least_on_simplex, margin_gram, margin_machine
-from kernelet import _accelerate, solvers
+from kernelet import solvers
 from kernelet.datasets import make_banana
 from kernelet.kernels import CallableKernel, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kernelet.rows import Chunks, LabelledBlocks, open_pieces
 from kernelet.rows.survey import survey
-from kernelet.solvers import Status, ball_growth, ball_look, core_set, minimum_enclosing_ball
+from kernelet.solvers import Status, ball_growth, ball_look, minimum_enclosing_ball
 from kernelet.solvers.ball import Ball
 from kernelet.solvers.core_set import CoreSet, settle
 from kernelet.solvers.directions import Directions, Expansion, direction
 from kernelet.solvers.exact_margin import exact_margin, newton_multipliers
+from kernelet.solvers.free_points import FreePoints
 from kernelet.solvers.labelled_rows import DistantRows, TableRows
 from random_examples import examples
 
@@ -441,44 +442,88 @@ class TestExactMargin:
 
 
 class TestCoreSet:
+    @staticmethod
+    def assert_least(core, gram):
+        """The conditions of the optimum, with a factor that is made anew."""
+        free = core.free
+        expected = np.linalg.solve(gram[np.ix_(free, free)], np.ones(free.size))
+        assert_allclose(core.multipliers[free], expected, rtol=1e-6)
+        assert (gram @ core.multipliers > 1.0 - 1e-8).all()
+
     @pytest.mark.parametrize("seed", range(20))
-    def test_the_compiled_loop_and_its_twin(self, seed, monkeypatch):
+    def test_every_point_leads_to_the_minimum(self, seed):
         rows, labels, costs, kernel, _ = problem(seed)
         K = np.asarray(kernel(rows, rows))
-
-        def grown():
-            core, history = CoreSet(rows.shape[1]), []
-            for i in range(len(rows)):
-                values = K[i, :i]
-                core.add(rows[i], values, K[i, i], sign=labels[i], ridge=1.0 / costs[i], index=i)
-                history.append(core.multipliers.copy())
-            return core, history
-
-        fast, told = grown()
-        monkeypatch.setattr(core_set, "accelerated", lambda name: None)
-        slow, said = grown()
-        for ours, theirs in zip(told, said, strict=True):
-            assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9 * ours.max())
+        gram = margin_gram(K, labels, costs)
+        core = CoreSet(rows.shape[1])
+        for i in range(len(rows)):
+            core.add(rows[i], K[i, :i], K[i, i], sign=labels[i], ridge=1.0 / costs[i], index=i)
+            self.assert_least(core, gram[: i + 1, : i + 1])
         value, _, _ = margin_machine(K, labels, costs)
-        assert_allclose(0.5 * fast.total, value, rtol=1e-7)
-        assert_allclose(0.5 * slow.total, value, rtol=1e-7)
-        assert_allclose(fast.squared_weight(), slow.squared_weight(), rtol=1e-6)
+        assert_allclose(0.5 * core.total, value, rtol=1e-7)
 
-    def test_twin_leaves_what_is_inside(self):
+    def test_leaves_what_is_inside(self):
         K = np.array([[1.0, 0.9], [0.9, 0.85]])
-        a = np.array([1.0, 0.0])
-        assert_array_equal(settle(K, np.array([0]), a, 1e-9), [1])
+        points, a = settle(K, FreePoints.none().joined_by(0, K), np.array([1.0, 0.0]), 1e-9)
+        assert_array_equal(points.index, [1])
         assert_allclose(a, [0.0, 1.0 / 0.85])
 
-    def test_without_numba(self, monkeypatch):
-        fast = minimum_enclosing_ball(X, Gaussian(1.0), y, eps=0.01)
-        monkeypatch.setattr(core_set, "accelerated", lambda name: None)
-        slow = minimum_enclosing_ball(X, Gaussian(1.0), y, eps=0.01)
-        assert_array_equal(slow.index, fast.index)
-        assert_allclose(slow.multipliers, fast.multipliers, rtol=1e-6)
+    def test_a_point_that_is_there_twice_changes_nothing(self):
+        """Its margin is 1 up to rounding, and the pivot of its column rounding alone."""
+        K = np.ones((3, 3)) + np.diag([0.5, 0.0, 0.0])
+        _, a = settle(K, FreePoints.none(), np.zeros(3), 1e-9)
+        assert_allclose(K @ a, [1.0, 1.0, 1.0])
+        assert_allclose(a.sum(), 1.0)
 
-    def test_the_loop_is_there(self):
-        assert _accelerate.accelerated("core_set") is not None
+    @pytest.mark.parametrize("at", [0, 1, 30, 68, 69])
+    def test_factor_without_a_point(self, at):
+        """Of 70 points, more than LAPACK reflects at a time; then one joins."""
+        rng = np.random.default_rng(at)
+        A = rng.normal(size=(71, 40))
+        K = A @ A.T + np.eye(71)
+        points = FreePoints.none()
+        for i in range(70):
+            points = points.joined_by(i, K)
+        before = points.solved()
+        less = points.without(at).joined_by(70, K)
+        assert_array_equal(less.index, np.delete(np.arange(71), at))
+        expected = np.linalg.solve(K[np.ix_(less.index, less.index)], np.ones(70))
+        assert_allclose(less.solved(), expected, rtol=1e-9)
+        assert_array_equal(points.solved(), before)
+
+    # problems in which points leave on the way
+    @pytest.mark.parametrize("seed", [0, 5, 8, 14, 16])
+    @pytest.mark.parametrize("method", ["joined_by", "solved", "without"])
+    def test_an_interruption_leaves_the_last_ball(self, seed, method, monkeypatch):
+        """Wherever Ctrl-C comes; and what joins then leads to the minimum."""
+        rows, labels, costs, kernel, _ = problem(seed)
+        K = np.asarray(kernel(rows, rows))
+        gram = margin_gram(K, labels, costs)
+        core, kept, n_interrupted = CoreSet(rows.shape[1]), [], 0
+        whole = getattr(FreePoints, method)
+
+        def interrupted(*arguments):
+            whole(*arguments)
+            raise KeyboardInterrupt
+
+        for i in range(len(rows)):
+            point = {"sign": labels[i], "ridge": 1.0 / costs[i], "index": i}
+            if i % 3 == 2:
+                before = core.multipliers.copy()
+                with monkeypatch.context() as patch:
+                    patch.setattr(FreePoints, method, interrupted)
+                    try:
+                        core.add(rows[i], K[i, kept], K[i, i], **point)
+                    except KeyboardInterrupt:
+                        n_interrupted += 1
+                        assert_array_equal(core.multipliers, before)
+                        continue
+            else:
+                core.add(rows[i], K[i, kept], K[i, i], **point)
+            kept.append(i)
+            self.assert_least(core, gram[np.ix_(kept, kept)])
+        assert_array_equal(core.index, kept)
+        assert n_interrupted > 0
 
 
 def test_exported():

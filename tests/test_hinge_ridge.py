@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import itertools
-import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,15 +15,14 @@ from sklearn.svm import SVC
 
 from benchmarks.speed import __main__ as speed_table
 from benchmarks.speed import hinge_ridge as speed
-from kernelet._accelerate import hinge_ridge as compiled
 from kernelet.kernels import Gaussian
-from kernelet.solvers import Solution, Status, hinge_ridge, hinge_ridge_many
+from kernelet.solvers import Solution, Status, hinge_ridge, hinge_ridge_many, hinge_ridge_rounds
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.interior_point import _iterate, interior_point
+from kernelet.solvers.interior_point import _iterate
 from kernelet.solvers.newton import NewtonSystem
 from kernelet.solvers.pairs import Pair
 from kernelet.solvers.parallel import map_in_threads
-from kernelet.solvers.regularizers import Ridge
+from kernelet.solvers.rows import as_rows
 from kernelet.solvers.working_set import Subproblem
 from kernelet.subspace import WhitenedMap
 from random_examples import examples
@@ -352,83 +350,35 @@ def test_map_in_threads_keeps_the_order():
         assert map_in_threads(lambda i: i * i, items, n_jobs) == [i * i for i in items]
 
 
-# ------------------------------------------------------------------------- compiled loop and twin
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_small_problems_share_the_interpreter_only_where_they_are_compiled(
+    is_compiled, monkeypatch
+):
+    """Threads take turns in NumPy's calls, and lose more by that than they win."""
+    asked = []
+
+    def recorded(function, items, n_jobs):
+        asked.append(n_jobs)
+        return [function(item) for item in items]
+
+    monkeypatch.setattr(hinge_ridge_rounds, "map_in_threads", recorded)
+    monkeypatch.setattr(hinge_ridge_rounds, "_WORTH_THREADS", 1000 * 31**2)
+    for n, worth in ((999, is_compiled), (1001, True)):
+        Phi, label = clusters(n=n)
+        hinge_ridge_rounds.solve_on_working_sets(
+            as_rows(Phi),
+            [np.where(label == k, 1.0, -1.0) for k in (0, 1)],
+            [np.ones(n)] * 2,
+            partial(MODULE.solve_subproblem, max_iter=200),
+            tol=1e-3,
+            n_jobs=2,
+            is_compiled=is_compiled,
+        )
+        assert set(asked) == {2 if worth else 1}
+        asked.clear()
 
 
-def prepared(Phi, y):
-    return np.ascontiguousarray(np.c_[(Phi - Phi.mean(axis=0)) * y[:, None], y])
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0, 316.0])
-def test_compiled_loop_equals_its_twin(C):
-    rng = np.random.default_rng(7)
-    for Phi, y in (noisy(), noisy(n=13, m=1), kernel_features(), noisy(n=10, m=15)):
-        A, u = prepared(Phi, y), C * rng.uniform(0.5, 2.0, y.size)
-        linear = 0.01 * C * rng.normal(size=A.shape[1])
-        margins = rng.normal(size=y.size)
-        for n_steps, margin in itertools.product((1, 2, 5, 200), (None, margins)):
-            r = np.ones(y.size) if margin is None else margin
-            v, a, n_iter, gap = compiled.interior_point(A, linear, u, 1e-9, n_steps, 3.0, TINY, r)
-            twin = interior_point(
-                A,
-                linear,
-                u,
-                Ridge(),
-                tol=1e-9,
-                max_iter=n_steps,
-                constant=3.0,
-                unit=TINY,
-                margin=margin,
-            )
-            assert n_iter == twin.n_iter
-            # the order of the sums is all that differs; the conditioning grows with the steps
-            tolerance = 1e-12 if n_steps < 200 else 1e-8
-            assert_allclose(v, twin.variables, atol=tolerance * np.abs(v).max())
-            assert_allclose(a, twin.multipliers, atol=tolerance * u.max())
-            assert_allclose(gap, twin.gap, rtol=1e-2, atol=1e-11)
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 6, 7])
-@pytest.mark.parametrize("n", [1, 3, 4, 9])
-def test_compiled_products(n, k):
-    rng = np.random.default_rng(0)
-    A, theta, v = rng.normal(size=(n, k)), rng.uniform(size=n), rng.normal(size=k)
-    expected = A.T @ np.diag(theta) @ A + np.diag(np.arange(k) < k - 1)
-    M, L, factor = np.empty((k, k)), np.zeros((k, k)), np.zeros((k, k))
-    compiled._gram(A, theta, M)
-    assert_allclose(np.tril(M), np.tril(expected), atol=1e-14)
-    assert compiled._cholesky(M, L)
-    assert_allclose(L @ L.T, expected, atol=1e-14)
-    assert compiled._triangle(A, theta, factor)
-    assert_allclose(factor @ factor.T, expected, atol=1e-14)
-    x = v.copy()
-    compiled._solve(factor, x)
-    assert_allclose(expected @ x, v, atol=1e-10)
-    out = np.empty(n)
-    compiled._times(A, v, out)
-    assert_allclose(out, A @ v, atol=1e-14)
-    sums = v.copy()
-    compiled._add_sums(A, theta, sums)
-    assert_allclose(sums, v + theta @ A, atol=1e-14)
-
-
-def test_cholesky_tells_of_pivots_that_lost_ten_digits():
-    L = np.zeros((2, 2))
-    assert compiled._cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-9]]), L)
-    assert not compiled._cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-11]]), L)
-    assert not compiled._cholesky(np.array([[4.0, 2.0], [2.0, -1.0]]), L)
-
-
-def compiled_direction(A, theta, r, rho):
-    n, k = A.shape
-    L, dv, da = np.zeros((k, k)), np.empty(k), np.empty(n)
-    assert compiled._triangle(A, theta, L)
-    ones, zeros, unused = np.ones(n), np.zeros(n), np.empty((4, n))
-    compiled._direction(
-        A, L, True, theta, -r, rho, ones, ones, ones, ones, np.ones((4, n)), zeros, zeros,
-        dv, da, unused[0], unused[1], unused[2:],
-    )  # fmt: skip
-    return dv, da
+# ------------------------------------------------------------------------------ Newton systems
 
 
 def test_newton_system_keeps_what_is_small_beside_what_is_large():
@@ -443,44 +393,12 @@ def test_newton_system_keeps_what_is_small_beside_what_is_large():
     directions = [
         NewtonSystem(A, theta, H, pivot_floor=0.0).solve(r, rho),
         system.solve(r, rho),
-        compiled_direction(A, theta, r, rho),
     ]
     for dv, da in directions:
         assert_allclose(A @ dv + da / theta, rho, atol=1e-14)
-    cholesky, reflections, loop = (np.abs(H @ dv - A.T @ da - r).max() for dv, da in directions)
+    cholesky, reflections = (np.abs(H @ dv - A.T @ da - r).max() for dv, da in directions)
     assert cholesky > 1e-6
-    assert max(reflections, loop) < 1e-9
-
-
-WITHOUT_NUMBA = """
-import sys
-sys.modules["numba"] = None
-import numpy as np
-from kernelet._accelerate import accelerated
-from kernelet.solvers import hinge_ridge
-assert accelerated("hinge_ridge") is None
-rng = np.random.default_rng(0)
-Phi = rng.normal(size=(80, 5))
-y = np.where(Phi.sum(axis=1) + rng.normal(size=80) > 0, 1.0, -1.0)
-solution = hinge_ridge(Phi, y, 10.0, tol=1e-9)
-print(repr(solution.primal_value), solution.gap <= 1e-9, "llvmlite" in sys.modules)
-"""
-
-
-def test_works_where_numba_cannot_be_imported():
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, check=True
-    )
-    value, is_solved, has_llvm = done.stdout.split()
-    rng = np.random.default_rng(0)
-    Phi = rng.normal(size=(80, 5))
-    y = np.where(Phi.sum(axis=1) + rng.normal(size=80) > 0, 1.0, -1.0)
-    assert (is_solved, has_llvm) == ("True", "False")
-    assert_allclose(
-        float(value.removeprefix("np.float64(").rstrip(")")),
-        hinge_ridge(Phi, y, 10.0, tol=1e-9).primal_value,
-        rtol=2e-9,
-    )
+    assert reflections < 1e-9
 
 
 # -------------------------------------------------------------------- the gradient that it feeds

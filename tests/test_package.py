@@ -94,10 +94,19 @@ def lower_bounds() -> dict[str, str]:
     """Distribution -> version after `>=`, over the dependencies that users install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    names = ("cli", "dask", "onnx", "parquet", "plot")
+    names = ("cli", "dask", "fast", "onnx", "parquet", "plot")
     wanted = [*project["dependencies"], *(entry for name in names for entry in extras[name])]
     pairs = (re.fullmatch(r"([\w.-]+)(\[.*\])?>=([\d.]+)(;.*)?", entry) for entry in wanted)
     return {pair[1]: pair[3] for pair in pairs if pair}
+
+
+def test_compilers_are_optional():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert not [entry for entry in project["dependencies"] if re.match("numba|llvmlite", entry)]
+    extras = project["optional-dependencies"]
+    assert [entry for entry in extras["fast"] if entry.startswith("numba")]
+    # CI tests both: with it here, and without it by `make test-kernels KERNELS=without-numba`
+    assert "fast" in extras["test"][-1]
 
 
 def test_oldest_set_is_the_lower_bounds():

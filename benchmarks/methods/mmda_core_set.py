@@ -7,14 +7,12 @@ import numpy as np
 from benchmarks.methods.base import BYTES_PER_NUMBER, Extractor, Parameters, Size
 from benchmarks.methods.parameters import with_number_for_gamma
 from kernelet import MaxMarginDiscriminantAnalysis
-from kernelet.datasets import make_ripley
 
 
 def fit(
     X: np.ndarray, y: np.ndarray, parameters: Parameters, seed: int
 ) -> MaxMarginDiscriminantAnalysis:
-    """Fit with the parameters of the table; what numba compiles is compiled before."""
-    MaxMarginDiscriminantAnalysis().fit(*make_ripley(50, random_state=0))
+    """Fit with the parameters of the table."""
     settings = with_number_for_gamma(parameters, X)
     return MaxMarginDiscriminantAnalysis(random_state=seed, **settings).fit(X, y)
 

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
+from kernelet._accelerate import accelerated
 from kernelet.kernels import Gaussian
 from kernelet.solvers import Solution, hinge_ridge, hinge_ridge_many
 from kernelet.solvers.bias import hinge_bias
@@ -234,19 +235,22 @@ def told(what: str, ours: float, other: float | None = None) -> dict[str, object
     }
 
 
+def first_solve(environment: dict[str, str]) -> float:
+    """Seconds of the first solve of a new process."""
+    command = [sys.executable, "-c", FIRST_SOLVE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
 def first_solves() -> list[dict[str, object]]:
     """What the first solve of a process takes, with an empty cache of compiled code and after."""
+    if accelerated("hinge_ridge") is None:
+        return [
+            told("first hinge_ridge of a process, without numba", first_solve(dict(os.environ)))
+        ]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", FIRST_SOLVE]
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        compiling, loading = (
-            float(
-                subprocess.run(
-                    command, env=environment, capture_output=True, text=True, check=True
-                ).stdout
-            )
-            for _ in range(2)
-        )
+        compiling, loading = first_solve(environment), first_solve(environment)
     return [
         told("first hinge_ridge after installation, compiling", compiling),
         told("first hinge_ridge of a process, from the cache", loading),

@@ -129,7 +129,7 @@ def rows(repetitions: int = 3) -> list[dict[str, object]]:
     # a second thread would count twice in processor time, and helps nobody with matrices so small
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")
-        # numba's loop is compiled, or read from its cache, before anything is timed
+        # numba's loop, where it is installed, is compiled or read from its cache before that
         NormSVC().fit(np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2)
         table = [line for name in SETS for line in on_set(name, repetitions)]
     # both end in local maxima: which one is the higher is luck on a single set

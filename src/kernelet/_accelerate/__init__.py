@@ -1,7 +1,7 @@
-"""Jitted training loops, each with a NumPy twin elsewhere in the package.
+"""Compiled training loops, each with a NumPy twin elsewhere in the package.
 
-numba is imported when the first training loop asks for one of these modules and not before. Where
-it cannot be imported (a Python too new for it) the NumPy twin serves.
+They need numba, which the extra `fast` installs. It is imported when the first training loop asks
+for one of these modules and not before; without it the NumPy twin serves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import ModuleType
 
 @cache
 def accelerated(name: str) -> ModuleType | None:
-    """The jitted module ``kernelet._accelerate.<name>``, or None where numba is missing."""
+    """The compiled module ``kernelet._accelerate.<name>``, or None where numba is missing."""
     try:
         importlib.import_module("numba")
     except ImportError:

@@ -9,7 +9,8 @@ library functions take longer to compile, and BLAS would start threads for each 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kernelet._accelerate.compiled import compiled
 
 # Sums may be taken in any order, which lets the compiler use vector instructions.
 _SUMS = {"reassoc", "contract"}
@@ -17,7 +18,7 @@ _SUMS = {"reassoc", "contract"}
 _MAXIMA = _SUMS | {"nnan", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _times(A, v, out):
     """out = A v."""
     n, k = A.shape
@@ -28,7 +29,7 @@ def _times(A, v, out):
         out[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _add_sums(A, a, out):
     """out += A'a."""
     n, k = A.shape
@@ -38,7 +39,7 @@ def _add_sums(A, a, out):
             out[j] += weight * A[i, j]
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _gram(A, theta, M):
     """Lower triangle of M = A' diag(theta) A + I, without the bias in I.
 
@@ -72,7 +73,7 @@ def _gram(A, theta, M):
                 M[j, c] += x0 * A[i, c]
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _cholesky(M, L):
     """Lower factor of M in L; whether no pivot lost more than ten digits."""
     k = M.shape[0]
@@ -93,7 +94,7 @@ def _cholesky(M, L):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _triangle(A, theta, L):
     """Lower L with L L' = A' diag(theta) A + I, by reflections that never form the product."""
     n, k = A.shape
@@ -139,7 +140,7 @@ def _triangle(A, theta, L):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _solve(L, x):
     """Overwrite x by the solution of L L'x = x."""
     k = L.shape[0]
@@ -157,7 +158,7 @@ def _solve(L, x):
             x[r] -= row[r] * e
 
 
-@njit(cache=True, nogil=True, fastmath=_MAXIMA)
+@compiled(fastmath=_MAXIMA)
 def _direction(A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, dv, da, ds, dxi, work):
     """Newton direction for complementarity aims c1, c2; returns the step to the edge."""
     n, k = A.shape
@@ -202,7 +203,7 @@ def _direction(A, L, delicate, theta, rd, rp, a, t, s, xi, inverse, c1, c2, dv, 
     return 1.0 / max(reach_a, reach_t, reach_s, reach_xi)
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _products(a, t, s, xi, da, ds, dxi, step):
     """Sum of the complementary products after a step."""
     total = 0.0
@@ -212,7 +213,7 @@ def _products(a, t, s, xi, da, ds, dxi, step):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def interior_point(A, linear, u, tol, max_iter, constant, unit, margin):
     """min 1/2 |w|^2 - linear'v + sum_i u_i max(0, r_i - A_i v), v = (w, b), A_i = y_i (phi_i, 1).
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from types import ModuleType
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
-
-from kernelet._accelerate import accelerated, interruption
 
 FloatArray = NDArray[np.float64]
 
@@ -29,10 +26,6 @@ _LEAST_CURVATURE = 1e-12
 _NOISE_TOL = 1e-4
 # Lifts of the diagonal that are tried, in shares of the trace.
 _LIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
-# Multiplications in a Hessian, beyond which BLAS beats compiled loops.
-_LARGE = 5_000_000
-_LIMITS = (float(_MAX_NEWTON), float(_MAX_HALVINGS), _MODE_TOL, _LEAST_CURVATURE)
-_NOT_DEFINITE = "the Hessian of the posterior is not positive definite"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +54,10 @@ class Posterior:
 
     def covariance(self) -> FloatArray:
         """The inverse of the Hessian."""
+        # the factor has zeros above its diagonal, and so has this
         half, _ = dpotri(self.factor, lower=1)
-        strict = np.tril(half, -1)
-        inverse: FloatArray = half - np.triu(half, 1) + strict.T
+        inverse: FloatArray = half + half.T
+        inverse.ravel()[:: half.shape[0] + 1] = half.diagonal()
         return inverse
 
 
@@ -72,17 +66,21 @@ def hessian_factor(Phi: FloatArray, curvature: FloatArray, alpha: FloatArray) ->
 
     LAPACK is called without SciPy's checks, which take longer than a small matrix.
     """
-    H = Phi.T @ (curvature[:, None] * Phi)
+    # a product of an array with itself takes half as long
+    scaled = np.sqrt(curvature)[:, None] * Phi
+    H = scaled.T @ scaled
     diagonal = H.ravel()[:: alpha.size + 1]
     diagonal += alpha
-    size = float(diagonal.sum())
     for lift in _LIFTS:
-        diagonal += lift * size
+        if lift:
+            diagonal += lift * float(diagonal.sum())
         factor: FloatArray
-        factor, fault = dpotrf(H, lower=1, clean=1)
-        if not fault:
+        # H is symmetric, and its transpose in the order of LAPACK
+        factor, fault = dpotrf(H.T, lower=1, clean=1)
+        # some LAPACKs see no fault in NaN, which ends up in the last pivot wherever it was
+        if not fault and factor[-1, -1] > 0.0:
             return factor
-    raise LinAlgError(_NOT_DEFINITE)
+    raise LinAlgError("the Hessian of the posterior is not positive definite")
 
 
 def solved(factor: FloatArray, right: FloatArray) -> FloatArray:
@@ -92,47 +90,10 @@ def solved(factor: FloatArray, right: FloatArray) -> FloatArray:
     return solution
 
 
-@dataclass(frozen=True, eq=False)
-class Loops:
-    """The compiled twins of `BernoulliLikelihood.posterior` and `settled`."""
-
-    jitted: ModuleType
-    t: FloatArray
-    weights: FloatArray
-
-    def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
-        """Mode and curvature for the precisions alpha."""
-        return self.settled(Phi, alpha, start, (0.0, 0.0, 0.0), (0.0, 0.0))[2]
-
-    def settled(
-        self,
-        Phi: FloatArray,
-        alpha: FloatArray,
-        start: FloatArray,
-        sweeps: tuple[float, float, float],
-        bounds: tuple[float, float],
-    ) -> tuple[NDArray[np.intp], FloatArray, Posterior]:
-        """Which columns are left at rest, their precisions, and their posterior."""
-        columns = np.ascontiguousarray(Phi.T)
-        try:
-            inside, precisions, *posterior, has_factor = self.jitted.settled(
-                columns, self.t, self.weights, alpha, start, sweeps, bounds, _LIMITS, _LIFTS
-            )
-        except SystemError as error:
-            raise interruption(error) from None
-        if not has_factor:
-            raise LinAlgError(_NOT_DEFINITE)
-        return inside, precisions, Posterior(*posterior)
-
-
 class Likelihood(ABC):
     """p(t | f) of all rows, each counted as often as its weight says."""
 
     t: FloatArray
-
-    def loops(self, n_columns: int) -> Loops | None:
-        """The same as compiled loops, where there are any and they are faster."""
-        return None
 
     @abstractmethod
     def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
@@ -150,16 +111,9 @@ class BernoulliLikelihood(Likelihood):
     def __init__(self, t: FloatArray, weights: FloatArray) -> None:
         self.t = t
         self.weights = weights
-
-    def loops(self, n_columns: int) -> Loops | None:
-        is_small = self.t.size * n_columns**2 < _LARGE
-        jitted = accelerated("relevance") if is_small else None
-        return None if jitted is None else Loops(jitted, self.t, self.weights)
+        self._half, self._centred, self._side = 0.5 * weights, weights * (t - 0.5), 1.0 - 2.0 * t
 
     def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
-        loops = self.loops(alpha.size)
-        if loops is not None:
-            return loops.posterior(Phi, alpha, start)
         mode, found = self._newton(Phi, alpha, start)
         if not found and start.any():
             # far out all rows are told apart with certainty, and the curvature says nothing
@@ -175,9 +129,11 @@ class BernoulliLikelihood(Likelihood):
         f = Phi @ w
         value = self._log_likelihood(f) - 0.5 * float(alpha @ (w * w))
         for _ in range(_MAX_NEWTON):
-            sigma = 0.5 + 0.5 * np.tanh(0.5 * f)
-            residual = self.weights * (self.t - sigma)
-            curvature = np.maximum(self.weights * sigma * (1.0 - sigma), _LEAST_CURVATURE)
+            # p(t = 1) = (1 + h) / 2, with the slope (1 - h^2) / 4
+            h = np.tanh(0.5 * f)
+            pull = self._half * h
+            residual = self._centred - pull
+            curvature = np.maximum(0.5 * (self._half - pull * h), _LEAST_CURVATURE)
             factor = hessian_factor(Phi, curvature, alpha)
             gradient = residual @ Phi - alpha * w
             step = solved(factor, gradient)
@@ -185,25 +141,25 @@ class BernoulliLikelihood(Likelihood):
             found = decrement <= _MODE_TOL * (1.0 + abs(value))
             if found:
                 break
-            df, share = Phi @ step, 1.0
+            df, enough = Phi @ step, 1e-4 * decrement
             for _ in range(_MAX_HALVINGS):
-                w_new, f_new = w + share * step, f + share * df
+                w_new, f_new = w + step, f + df
                 moved = self._log_likelihood(f_new) - 0.5 * float(alpha @ (w_new * w_new))
-                if moved >= value + 1e-4 * share * decrement:
+                if moved >= value + enough:
                     break
-                share *= 0.5
+                step, df, enough = 0.5 * step, 0.5 * df, 0.5 * enough
             else:
                 # a step that is too small to be seen in the value: here is the mode
                 found = decrement <= 1e-6 * (1.0 + abs(value))
                 break
             w, f, value = w_new, f_new, moved
-        log_det = 2.0 * float(np.log(factor.diagonal()).sum())
-        evidence = value + 0.5 * float(np.log(alpha).sum()) - 0.5 * log_det
+        # 1/2 log |A| - 1/2 log |H|
+        evidence = value + 0.5 * float(np.log(alpha / factor.diagonal() ** 2).sum())
         return Posterior(w, factor, curvature, residual, evidence), found
 
     def _log_likelihood(self, f: FloatArray) -> float:
-        # log(1 + exp(f)) - t f without overflow
-        loss = np.maximum(f, 0.0) + np.log1p(np.exp(-np.abs(f))) - self.t * f
+        # log(1 + exp(f)) - t f without overflow; the second term is log(1 + exp(-|f|))
+        loss = np.maximum(self._side * f, 0.0) + np.log1p(np.exp(np.copysign(f, -1.0)))
         return -float(self.weights @ loss)
 
 

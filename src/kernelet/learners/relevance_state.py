@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from kernelet.learners.relevance_likelihood import FloatArray, Likelihood, Posterior
 
@@ -48,27 +49,22 @@ def settled(
 ) -> State:
     """Some columns at rest, from given precisions and weights near the mode."""
     inside = Phi[:, index]
-    loops = likelihood.loops(index.size)
-    if loops is None:
-        posterior = likelihood.posterior(inside, alpha, start)
-        return _at_rest(Phi, State(likelihood, index, alpha, posterior))
-    sweeps = (float(_MAX_SWEEPS), _AT_REST, _NOISE)
-    kept, alpha, posterior = loops.settled(inside, alpha, start, sweeps, (LEAST, MOST))
-    return State(likelihood, index[kept], alpha, posterior)
+    posterior = likelihood.posterior(inside, alpha, start)
+    return _at_rest(inside, State(likelihood, index, alpha, posterior))
 
 
-def _at_rest(Phi: FloatArray, state: State) -> State:
+def _at_rest(inside: FloatArray, state: State) -> State:
     """Re-estimate and delete columns inside until nothing moves; the evidence never falls."""
     for _ in range(_MAX_SWEEPS):
         alpha, weights = swept(state)
         kept = alpha < np.inf
-        moved = _moved(Phi, state, kept, alpha, weights)
+        columns = inside if kept.all() else inside[:, kept]
+        moved = _moved(state.likelihood, columns, state.index[kept], alpha[kept], weights[kept])
         if not moved.is_better_than(state):
             # half of the way, without deletions: the quadratic around the mode promised too much
             half = np.sqrt(np.minimum(alpha, 1e2 * state.alpha) * state.alpha)
-            moved = _moved(
-                Phi, state, np.ones(kept.size, dtype=bool), half, state.posterior.weights
-            )
+            columns = inside
+            moved = _moved(state.likelihood, inside, state.index, half, state.posterior.weights)
             if not moved.is_better_than(state):
                 return state
         change = np.inf
@@ -76,29 +72,26 @@ def _at_rest(Phi: FloatArray, state: State) -> State:
             change = float(np.abs(np.log(moved.alpha / state.alpha)).max())
             if moved.likelihood is not state.likelihood:
                 change = max(change, 2.0 * _AT_REST)
-        state = moved
+        state, inside = moved, columns
         if change <= _AT_REST:
             break
     return state
 
 
 def _moved(
-    Phi: FloatArray,
-    state: State,
-    kept: NDArray[np.bool_],
+    likelihood: Likelihood,
+    columns: FloatArray,
+    index: NDArray[np.intp],
     alpha: FloatArray,
-    weights: FloatArray,
+    start: FloatArray,
 ) -> State:
-    index, alpha, inside = state.index[kept], alpha[kept], Phi[:, state.index[kept]]
-    posterior = state.likelihood.posterior(inside, alpha, weights[kept])
-    moved = State(state.likelihood, index, alpha, posterior)
-    likelihood = state.likelihood.refined(inside, alpha, posterior)
-    if likelihood is not state.likelihood:
-        refined = State(
-            likelihood, index, alpha, likelihood.posterior(inside, alpha, posterior.weights)
-        )
-        return refined if refined.is_better_than(moved) else moved
-    return moved
+    posterior = likelihood.posterior(columns, alpha, start)
+    moved = State(likelihood, index, alpha, posterior)
+    other = likelihood.refined(columns, alpha, posterior)
+    if other is likelihood:
+        return moved
+    refined = State(other, index, alpha, other.posterior(columns, alpha, posterior.weights))
+    return refined if refined.is_better_than(moved) else moved
 
 
 def swept(state: State) -> tuple[FloatArray, FloatArray]:
@@ -108,12 +101,15 @@ def swept(state: State) -> tuple[FloatArray, FloatArray]:
     update. With s = 1/Sigma_jj - alpha_j and q = mu_j/Sigma_jj the best precision is
     s^2 / (q^2 - s).
     """
-    alpha, mu = state.alpha.copy(), state.posterior.weights.copy()
-    Sigma = state.posterior.covariance()
-    for j in range(1, alpha.size):
-        variance = float(Sigma[j, j])
+    alpha = state.alpha.tolist()
+    # a column for each: its covariances with all of them, and its mean
+    joint = np.empty((len(alpha) + 1, len(alpha)), order="F")
+    joint[:-1], joint[-1] = state.posterior.covariance(), state.posterior.weights
+    for j in range(1, len(alpha)):
+        own = joint[:, j].copy()
+        variance, mean = own.item(j), own.item(-1)
         s = max(1.0 / variance - alpha[j], 0.0)
-        q = float(mu[j]) / variance
+        q = mean / variance
         surplus = q * q - s
         best = max(s * s / surplus, LEAST) if surplus > 0.0 else np.inf
         best = best if best < MOST else np.inf
@@ -122,11 +118,9 @@ def swept(state: State) -> tuple[FloatArray, FloatArray]:
             share = shift / (1.0 + shift * variance)
         else:
             share = 1.0 / variance
-        column = Sigma[:, j].copy()
-        mu -= share * mu[j] * column
-        Sigma -= (share * column)[:, None] * column
+        joint = dger(-share, own, own[:-1], a=joint, overwrite_a=1)
         alpha[j] = best
         if best == np.inf:
             # gone: nothing that follows may depend on it
-            Sigma[j, j] = 1.0
-    return alpha, mu
+            joint[j, j] = 1.0
+    return np.array(alpha), joint[-1].copy()

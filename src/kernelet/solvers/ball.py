@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense
 from kernelet.rows import Block
-from kernelet.solvers.core_set import ROUNDING_RIDGE, CoreSet, IndexArray
+from kernelet.solvers.core_set import ROUNDING_RIDGE, CoreSet
 from kernelet.solvers.directions import Directions, Expansion
+from kernelet.solvers.free_points import IndexArray
 from kernelet.solvers.labelled_rows import LabelledRows
 from kernelet.solvers.solution import FloatArray, Status
 

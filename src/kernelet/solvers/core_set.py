@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
-from kernelet._accelerate import accelerated, interruption
+from kernelet.solvers.free_points import FreePoints, IndexArray
 from kernelet.solvers.solution import FloatArray
-
-IndexArray = NDArray[np.intp]
 
 # A point whose margin is below that of the others by less than this share is on the ball.
 _TOLERANCE = 1e-10
@@ -25,45 +22,53 @@ _TOLERANCE = 1e-10
 ROUNDING_RIDGE = 1e-12
 
 
-def settle(K: FloatArray, free: IndexArray, a: FloatArray, tol: float) -> IndexArray:
+def settle(
+    K: FloatArray, points: FreePoints, a: FloatArray, tol: float
+) -> tuple[FreePoints, FloatArray]:
     """Minimise 1/2 a'Ka - sum a over a >= 0, from the minimum over the free points.
 
-    The twin of `kernelet._accelerate.core_set.settle`, which updates the factor where this makes a
-    new one. Both a and the free points that are returned belong to the new minimum.
+    Points whose margin (Ka)_i is below 1 by more than tol join.
 
     Examples
     --------
     >>> K = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [2.0, 2.0, 9.0]])
-    >>> a = np.array([1.0, 0.0, 0.0])
-    >>> settle(K, np.array([0]), a, 1e-9)
+    >>> points = FreePoints.none().joined_by(0, K)
+    >>> points, a = settle(K, points, np.array([1.0, 0.0, 0.0]), 1e-9)
+    >>> points.index
     array([0, 1])
     >>> a
     array([1., 1., 0.])
     """
-    members = [int(i) for i in free]
+    a = a.copy()
     for _ in range(10 * a.size + 100):
-        margins = np.where(a > 0.0, np.inf, K @ a)
-        joins = int(margins.argmin())
-        if margins[joins] >= 1.0 - tol:
+        # most points are free
+        others = np.flatnonzero(a <= 0.0)
+        if not others.size:
             break
-        members.append(joins)
+        margins = K[others] @ a
+        joins = int(others[margins.argmin()])
+        if margins.min() >= 1.0 - tol:
+            break
+        points = points.joined_by(joins, K)
         stuck = False
-        while members:
-            gram = K[np.ix_(members, members)]
-            z = cho_solve(cho_factor(gram, lower=True), np.ones(len(members)))
-            now = a[members]
-            shares = np.where(z <= 0.0, now / np.where(z <= 0.0, now - z, 1.0), np.inf)
-            leaves = int(shares.argmin())
-            if shares[leaves] >= 1.0:
-                a[members] = z
+        while points.index.size:
+            z, now = points.solved(), a[points.index]
+            falling = np.flatnonzero(z <= 0.0)
+            if not falling.size:
+                a[points.index] = z
                 break
-            a[members] = now + shares[leaves] * (z - now)
-            a[members[leaves]] = 0.0
-            stuck = stuck or members[leaves] == joins
-            del members[leaves]
+            # the one that has just joined is still at 0, and no step lets it fall
+            old = now[falling]
+            shares = np.divide(old, old - z[falling], out=np.zeros_like(old), where=old > 0.0)
+            at = int(falling[shares.argmin()])
+            leaves = int(points.index[at])
+            a[points.index] = now + shares.min() * (z - now)
+            a[leaves] = 0.0
+            stuck = stuck or leaves == joins
+            points = points.without(at)
         if stuck:  # its margin was below 1 by rounding only
             break
-    return np.array(members, dtype=np.intp)
+    return points, a
 
 
 class CoreSet:
@@ -96,23 +101,29 @@ class CoreSet:
     """
 
     def __init__(self, n_features: int, n_directions: int = 0, bias: float = 1.0) -> None:
-        self.size, self.bias, self._n_free = 0, bias, np.zeros(1, dtype=np.intp)
+        self.bias = bias
         self._vectors = np.empty((0, n_features))
         self._projections = np.empty((0, n_directions))
-        self._signs, self._ridges, self._a = np.empty(0), np.empty(0), np.empty(0)
-        self._index, self._free = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-        self._gram, self._factor = np.empty((0, 0)), np.empty((0, 0))
-        self._forward = np.empty(0)
+        self._signs, self._ridges = np.empty(0), np.empty(0)
+        self._index, self._gram = np.empty(0, dtype=np.intp), np.empty((0, 0))
+        # what says how many points there are is one attribute: Ctrl-C leaves the old or the new
+        self._minimum = FreePoints.none(), np.empty(0)
 
     def _grow(self) -> None:
         """Twice the room."""
-        room = max(64, 2 * self._a.size)
+        room = max(64, 2 * self._index.size)
         self._vectors = _enlarged(self._vectors, (room, self._vectors.shape[1]))
         self._projections = _enlarged(self._projections, (room, self._projections.shape[1]))
         self._signs, self._ridges = (_enlarged(x, (room,)) for x in (self._signs, self._ridges))
-        self._a, self._forward = (_enlarged(x, (room,)) for x in (self._a, self._forward))
-        self._index, self._free = (_enlarged(x, (room,)) for x in (self._index, self._free))
-        self._gram, self._factor = (_enlarged(x, (room, room)) for x in (self._gram, self._factor))
+        self._index, self._gram = (
+            _enlarged(self._index, (room,)),
+            _enlarged(self._gram, (room,) * 2),
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return self._minimum[1].size
 
     @property
     def vectors(self) -> FloatArray:
@@ -136,7 +147,7 @@ class CoreSet:
 
     @property
     def multipliers(self) -> FloatArray:
-        return self._a[: self.size]
+        return self._minimum[1]
 
     @property
     def free(self) -> IndexArray:
@@ -188,7 +199,7 @@ class CoreSet:
             Which row it is.
         """
         n = self.size
-        if n == self._a.size:
+        if n == self._index.size:
             self._grow()
         g = np.zeros(self._projections.shape[1]) if projection is None else projection
         values = kernel_values + self.bias - self.projections @ g
@@ -196,30 +207,10 @@ class CoreSet:
         ridge = max(ridge, ROUNDING_RIDGE * diagonal)
         self._gram[n, n] = diagonal + self.bias - float(g @ g) + ridge
         self._vectors[n], self._projections[n] = vector, g
-        self._signs[n], self._ridges[n], self._index[n], self._a[n] = sign, ridge, index, 0.0
-        self.size = n + 1
-        self._settle()
-
-    def _settle(self) -> None:
-        loop, n = accelerated("core_set"), self.size
-        if loop is None:
-            K, a = self._gram[:n, :n], self._a[:n]
-            free = settle(K, self._free[: self._n_free[0]], a, _TOLERANCE)
-            self._free[: free.size], self._n_free[0] = free, free.size
-            return
-        try:
-            loop.settle(
-                self._gram,
-                n,
-                self._factor,
-                self._forward,
-                self._free,
-                self._n_free,
-                self._a,
-                _TOLERANCE,
-            )
-        except SystemError as error:
-            raise interruption(error) from None
+        self._signs[n], self._ridges[n], self._index[n] = sign, ridge, index
+        points, a = self._minimum
+        K = self._gram[: n + 1, : n + 1]
+        self._minimum = settle(K, points, np.append(a, 0.0), _TOLERANCE)
 
     def squared_weight(self) -> float:
         """|w|^2 of w = sum a_i y_i phi(x_i) - its part in the directions, and without the bias."""

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpstrf
 from kernelet.kernels import Kernel
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
-from kernelet.solvers.core_set import IndexArray
+from kernelet.solvers.free_points import IndexArray
 from kernelet.solvers.solution import FloatArray
 
 # A function whose values are below this share of the sum of its terms is rounding: four units in

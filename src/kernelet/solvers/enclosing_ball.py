@@ -16,8 +16,8 @@ from kernelet.kernels.arrays import check_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers.ball import Ball
 from kernelet.solvers.ball_growth import enclose
-from kernelet.solvers.core_set import IndexArray
 from kernelet.solvers.directions import Directions
+from kernelet.solvers.free_points import IndexArray
 from kernelet.solvers.labelled_rows import TableRows
 from kernelet.solvers.problem import checked_costs, checked_labels
 from kernelet.solvers.solution import FloatArray, Status

@@ -23,7 +23,7 @@ from kernelet.solvers.rows import Rows, as_rows
 from kernelet.solvers.solution import FloatArray, Solution
 from kernelet.solvers.working_set import Subproblem, Subsolution
 
-# Above so many numbers in the working set BLAS on several threads beats one compiled loop.
+# With more numbers in the working set, BLAS on several threads beats one compiled loop.
 _LARGE = 1_000_000
 # With rows of both classes the value is positive, so the gap can be relative to it alone.
 _UNIT = float(np.finfo(np.float64).tiny)
@@ -160,6 +160,7 @@ def _solve_all(
         starts=starts,
         n_jobs=n_jobs,
         unit=_UNIT,
+        is_compiled=accelerated("hinge_ridge") is not None,
     )
 
 

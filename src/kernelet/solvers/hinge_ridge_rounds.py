@@ -29,6 +29,10 @@ _FEW_ROWS = 2500
 _FEW_PRODUCTS = 4_000_000
 _SO_FEW_PRODUCTS = 200_000
 _MAX_ROUNDS = 60
+# Products in a Newton system from which threads pay where the interpreter runs the iterations, one
+# thread at a time: on two cores ten problems took a tenth longer with 6e6, and a third less with
+# 18e6.
+_WORTH_THREADS = 10_000_000
 # A cold start solves every fourth row first, but no fewer than this many of a class.
 _THINNING = 4
 _RARE = 100
@@ -47,12 +51,15 @@ def solve_on_working_sets(
     starts: Sequence[Start] | None = None,
     n_jobs: int = 1,
     unit: float = 1.0,
+    is_compiled: bool = False,
 ) -> list[Solution]:
     """One hinge problem for each label vector over the same rows.
 
     ``starts`` are (w, b) of nearby problems; without them a sample of the rows gives the first
-    guess, and problems of few rows are solved at once. ``unit`` is that of the solutions.
+    guess, and problems of few rows are solved at once. ``unit`` is that of the solutions. Where the
+    subsolver ``is_compiled`` small problems run on ``n_jobs`` threads as well as large ones.
     """
+    worth = 0 if is_compiled else _WORTH_THREADS
     n, m = rows.shape
     if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS and all(C.min() > 0 for C in costs):
         # one solve over all rows costs less than choosing among them
@@ -63,7 +70,8 @@ def solve_on_working_sets(
     problems = [WorkingSet(y, C, tol, unit) for y, C in zip(labels, costs, strict=True)]
     is_guessed = starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS
     if is_guessed:
-        starts = map_in_threads(lambda p: _guess(p, rows, subsolver), problems, n_jobs)
+        n_threads = n_jobs if n // _THINNING * (m + 1) ** 2 >= worth else 1
+        starts = map_in_threads(lambda p: _guess(p, rows, subsolver), problems, n_threads)
     band = _COLD_BAND if is_guessed else WARM_BAND
     if starts is not None:
         scores = rows.scores(np.stack([w for w, _ in starts], axis=1))
@@ -74,7 +82,9 @@ def solve_on_working_sets(
                 problem.tolerance = max(tol, GUESS_TOL)
     active = problems
     for _ in range(_MAX_ROUNDS):
-        _play_round(rows, active, subsolver, n_jobs)
+        largest = max(np.count_nonzero(problem.sides == 0) for problem in active)
+        n_threads = n_jobs if largest * (m + 1) ** 2 >= worth else 1
+        _play_round(rows, active, subsolver, n_threads)
         active = [problem for problem in active if not problem.is_done]
         if not active:
             break

@@ -83,14 +83,14 @@ def interior_point(
 def _iterate(
     iterate: _Iterate, tol: float, max_iter: int, constant: float, unit: float
 ) -> InteriorPoint:
-    best = InteriorPoint(iterate.v, iterate.rows.x, 0, np.inf)
+    best = InteriorPoint(iterate.v, iterate.rows.x[0], 0, np.inf)
     n_iter = 0
     while True:
         primal, distance = iterate.evaluate()
         scale = max(unit, abs(primal + constant))
         gap = distance / scale
         if gap < best.gap:
-            best = InteriorPoint(iterate.v, iterate.rows.x, n_iter, gap)
+            best = InteriorPoint(iterate.v, iterate.rows.x[0], n_iter, gap)
         patience = _PATIENCE if best.gap < 1e-4 else _LONG_PATIENCE
         stalled = n_iter > best.n_iter + patience
         if not np.isfinite(gap) or gap <= tol or n_iter >= max_iter or stalled:
@@ -125,19 +125,21 @@ class _Iterate:
         else:
             self.v, mu = start
             a, s, t, xi = centred(A @ self.v - self.margin, u, mu)
-        self.rows = Pair(a, s)  # multiplier of the margin and its surplus
-        self.slacks = Pair(t, xi)  # multiplier of the slack and the slack
-        self.pairs = [self.rows, self.slacks, *regularizer.start(self.v[:-1], mu)]
+        # of each row the multiplier of the margin and its surplus, and below them the multiplier of
+        # the slack and the slack
+        self.rows = Pair(np.stack([a, t]), np.stack([s, xi]))
+        self.pairs = [self.rows, *regularizer.start(self.v[:-1], mu)]
         self.n_products = sum(pair.x.size for pair in self.pairs)
 
     def evaluate(self) -> tuple[float, float]:
         """Primal value, and its distance from the dual value."""
-        A, v, a = self.A, self.v, self.rows.x
+        A, v, a, (s, xi) = self.A, self.v, self.rows.x[0], self.rows.z
         w, b = v[:-1], v[-1]
         margins = A @ v
         self.q = a @ A + self.linear
-        self.residual = self.margin - margins - self.slacks.z + self.rows.z
-        hinge = float(self.u @ np.maximum(0.0, self.margin - margins))
+        short = self.margin - margins
+        self.residual = short - xi + s
+        hinge = float(self.u @ np.maximum(0.0, short))
         primal = self.regularizer.primal(w) - float(self.linear @ v) + hinge
         q = self.q[:-1]
         total = float(a.sum())
@@ -153,7 +155,8 @@ class _Iterate:
     def factor(self) -> bool:
         """Prepare the Newton system; whether it can be solved."""
         _, k = self.A.shape
-        theta = 1.0 / (self.rows.z / self.rows.x + self.slacks.z / self.slacks.x)
+        self.ratios = self.rows.z / self.rows.x
+        theta = 1.0 / (self.ratios[0] + self.ratios[1])
         H = np.zeros((k, k))
         self.regularizer.add_hessian(H)
         # small pivots are in the nature of a vertex of a linear program
@@ -166,7 +169,7 @@ class _Iterate:
 
         To ``recentre`` is to make the products equal without making them smaller.
         """
-        mu = sum(float(pair.x @ pair.z) for pair in self.pairs) / self.n_products
+        mu = sum(float(np.vdot(pair.x, pair.z)) for pair in self.pairs) / self.n_products
         for pair in self.pairs:
             pair.aim_affine()
         dv, *steps = self._direction()
@@ -197,13 +200,15 @@ class _Iterate:
 
     def _direction(self) -> tuple[FloatArray, float, float]:
         """dv for the current aims of the pairs, and the longest primal and dual steps."""
-        rows, slacks, regularizer = self.rows, self.slacks, self.regularizer
-        r = np.append(regularizer.right_side(self.v[:-1], self.q[:-1]), self.q[-1])
-        rho = self.residual - slacks.c / slacks.x + rows.c / rows.x
-        dv, rows.dx = self.system.solve(r, rho)
-        slacks.dx = -rows.dx
-        rows.dz = (rows.c - rows.z * rows.dx) / rows.x
-        slacks.dz = (slacks.c - slacks.z * slacks.dx) / slacks.x
+        rows, regularizer = self.rows, self.regularizer
+        r = self.q.copy()
+        r[:-1] = regularizer.right_side(self.v[:-1], self.q[:-1])
+        aims = rows.c / rows.x
+        dv, da = self.system.solve(r, self.residual - aims[1] + aims[0])
+        rows.dx = np.empty_like(rows.x)
+        rows.dx[0] = da
+        np.negative(da, out=rows.dx[1])
+        rows.dz = aims - self.ratios * rows.dx
         regularizer.recover(dv[:-1])
         reaches = [pair.reaches() for pair in self.pairs]
         primal, dual = (1.0 / max(1.0, *(reach[i] for reach in reaches)) for i in (0, 1))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh
-from scipy.linalg.lapack import dpotrs
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from kernelet.solvers.solution import FloatArray
 
@@ -18,6 +18,10 @@ def weighted_gram(A: FloatArray, weights: FloatArray) -> FloatArray:
     """A' diag(weights) A, without a second array of the size of A."""
     n, k = A.shape
     roots = np.sqrt(weights)[:, None]
+    if n <= _BLOCK:
+        rows = A * roots
+        gram: FloatArray = rows.T @ rows
+        return gram
     block = np.empty((min(n, _BLOCK), k))
     total = np.zeros((k, k))
     for first in range(0, n, _BLOCK):
@@ -42,12 +46,11 @@ class NewtonSystem:
     ) -> None:
         self.A, self.theta, self.H = A, theta, H
         M = weighted_gram(A, theta) + H
-        try:
-            self.upper = cholesky(M, check_finite=False)
-            pivots = np.diagonal(self.upper) ** 2
-            self.is_delicate = bool((pivots < pivot_floor * np.diagonal(M)).any())
-        except LinAlgError:
-            self.is_delicate = True
+        # LAPACK itself: the checks around it cost as much as a small system; M is symmetric, and
+        # its transpose in the order of LAPACK
+        self.upper, fault = dpotrf(M.T, clean=1)
+        pivots = self.upper.diagonal() ** 2
+        self.is_delicate = bool(fault) or bool((pivots < pivot_floor * M.diagonal()).any())
         if self.is_delicate:
             # a root of H that is accurate for each of its rows, however their sizes differ
             size = np.sqrt(np.diagonal(H))
@@ -55,8 +58,7 @@ class NewtonSystem:
             values, vectors = eigh(H / np.outer(size, size), check_finite=False)
             root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * size
             scaled = A * np.sqrt(theta)[:, None]
-            self.upper = np.linalg.qr(np.vstack([scaled, root]), mode="r")
-        self.upper = np.asfortranarray(self.upper)
+            self.upper = np.asfortranarray(np.linalg.qr(np.vstack([scaled, root]), mode="r"))
 
     @property
     def is_regular(self) -> bool:
@@ -75,6 +77,5 @@ class NewtonSystem:
         return dv, da
 
     def _eliminate(self, r: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
-        # LAPACK itself: the checks around it cost as much as the solution of a small system
         dv, _ = dpotrs(self.upper, r + (self.theta * rho) @ self.A)
         return dv, self.theta * (rho - self.A @ dv)

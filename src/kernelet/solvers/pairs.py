@@ -38,7 +38,7 @@ class Pair:
     def aim_nearer(self, target: float, primal_step: float, dual_step: float) -> None:
         """Correct the products that would be out of proportion after the step (Gondzio)."""
         product = self._after(primal_step, dual_step)
-        correction = np.clip(product, 0.1 * target, 10.0 * target) - product
+        correction = np.minimum(np.maximum(product, 0.1 * target), 10.0 * target) - product
         self.c = self.c + np.maximum(correction, -10.0 * target)
 
     def product_after(self, primal_step: float, dual_step: float) -> float:
@@ -47,8 +47,9 @@ class Pair:
 
     def reaches(self) -> tuple[float, float]:
         """Reciprocals of the longest primal and dual steps that keep x and z positive."""
-        x_reach = float(np.max(-self.dx / self.x, initial=0.0))
-        z_reach = float(np.max(-self.dz / self.z, initial=0.0))
+        # ufuncs themselves: the functions around them take as long as a few hundred rows
+        x_reach = -float(np.minimum.reduce(self.dx / self.x, axis=None, initial=0.0))
+        z_reach = -float(np.minimum.reduce(self.dz / self.z, axis=None, initial=0.0))
         return (z_reach, x_reach) if self.x_is_dual else (x_reach, z_reach)
 
     def directions(self) -> tuple[FloatArray, FloatArray]:

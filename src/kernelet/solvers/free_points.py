@@ -1,0 +1,106 @@
+"""The free points of an active set, with a Cholesky factor that is updated and not made anew.
+
+Nothing changes in place: an interruption between two points leaves the last ones as they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtpsv
+from scipy.linalg.lapack import dtpqrt
+
+from kernelet.solvers.solution import FloatArray
+
+IndexArray = NDArray[np.intp]
+
+# Of the diagonal: a smaller pivot is rounding error.
+_LEAST_PIVOT = 1e-14
+# Reflections that LAPACK applies together; its usual block size.
+_REFLECTIONS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class FreePoints:
+    """Points with U'U = K for the Gram matrix K of the points, and U'v = 1.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n,)
+        Which points they are, in the order of the factor.
+    columns : ndarray of shape (at least n (n + 1) / 2,)
+        U column by column, without the zeros: a point that joins writes its column behind them.
+    forward : ndarray of shape (n,)
+        v.
+
+    Examples
+    --------
+    >>> K = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [2.0, 2.0, 9.0]])
+    >>> two = FreePoints.none().joined_by(0, K).joined_by(2, K)
+    >>> two.solved()
+    array([ 1.4, -0.2])
+    >>> two.without(0).solved()
+    array([0.11111111])
+    """
+
+    index: IndexArray
+    columns: FloatArray
+    forward: FloatArray
+
+    @classmethod
+    def none(cls) -> FreePoints:
+        """No points yet."""
+        return cls(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+
+    def joined_by(self, point: int, K: FloatArray) -> FreePoints:
+        """With one more point; K is the Gram matrix of all points, free or not."""
+        n = self.index.size
+        begin = _before(n)
+        columns = self.columns
+        if columns.size < begin + n + 1:
+            columns = np.empty(_before(max(64, 2 * n)))
+            columns[:begin] = self.columns[:begin]
+        column = K[point, self.index]
+        if n:
+            column = dtpsv(n, columns, column, trans=1, overwrite_x=1)
+        diagonal = float(K[point, point])
+        pivot = max(diagonal - float(column @ column), _LEAST_PIVOT * diagonal) ** 0.5
+        columns[begin : begin + n] = column
+        columns[begin + n] = pivot
+        last = (1.0 - float(column @ self.forward)) / pivot
+        return FreePoints(np.append(self.index, point), columns, np.append(self.forward, last))
+
+    def without(self, at: int) -> FreePoints:
+        """Without the point of this position: the row of U that is left over is reflected away."""
+        n = self.index.size
+        size = n - 1 - at
+        # the triangle behind the row, with v as a last column, and the row below it
+        triangle, row = (
+            np.zeros((size + 1, size + 1), order="F"),
+            np.empty((1, size + 1), order="F"),
+        )
+        for c in range(size):
+            column = self.columns[_before(at + 1 + c) :]
+            triangle[: c + 1, c], row[0, c] = column[at + 1 : at + 2 + c], column[at]
+        triangle[:size, size], row[0, size] = self.forward[at + 1 :], self.forward[at]
+        triangle, *_ = dtpqrt(0, min(_REFLECTIONS, size + 1), triangle, row)
+        columns = np.empty_like(self.columns)
+        columns[: _before(at)] = self.columns[: _before(at)]
+        for c in range(size):
+            column, begin = self.columns[_before(at + 1 + c) :], _before(at + c)
+            columns[begin : begin + at] = column[:at]
+            columns[begin + at : begin + at + c + 1] = triangle[: c + 1, c]
+        forward = np.append(self.forward[:at], triangle[:size, size])
+        return FreePoints(np.delete(self.index, at), columns, forward)
+
+    def solved(self) -> FloatArray:
+        """K^-1 1, for the Gram matrix K of the points."""
+        solution: FloatArray = dtpsv(self.index.size, self.columns, self.forward)
+        return solution
+
+
+def _before(column: int) -> int:
+    """Entries in the columns of a triangle before this one."""
+    return column * (column + 1) // 2
