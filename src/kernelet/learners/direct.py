@@ -76,6 +76,7 @@ def search_vectors(
     *,
     learn: str = "nothing",
     learned: Kernel | None = None,
+    rank: int | None = None,
     max_iter: int,
     tol: float,
     n_vectors: int | None = None,
@@ -96,10 +97,12 @@ def search_vectors(
     problem : inner problem of the ground
     vectors : ndarray of shape (m, d)
         Where the search starts.
-    learn : {"features", "width", "nothing"}
+    learn : {"features", "width", "projection", "nothing"}
         What is learned of the kernel.
     learned : Kernel, default=None
         The kernel of an earlier search, to start from.
+    rank : int, default=None
+        Of a projection.
     max_iter, tol, n_vectors, on_step
         As in `learn_direct`.
     seed : int
@@ -111,7 +114,7 @@ def search_vectors(
     is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
     if smooth is not None and isinstance(kernel, RadialKernel) and (is_last or not is_near):
         m = vectors.shape[0] if n_vectors is None else n_vectors
-        joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned)
+        joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank)
         first = search(joint, vectors, max_iter=max_iter, n_vectors=n_vectors)
         if learn != "nothing":
             first = replace(first, kernel_gain=joint.kernel_gain(first.best))

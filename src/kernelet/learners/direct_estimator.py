@@ -28,6 +28,9 @@ from kernelet.learners.progress import reporting
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
 
+# Up to so many features, each with so many rows, all their combinations are worth learning.
+_FEW_FEATURES = 20
+_ROWS_PER_FEATURE = 40
 # The tolerance of searches for a cost, in units of tol.
 _COST_TOL = 3.0
 
@@ -50,7 +53,7 @@ class _Plan:
     Attributes
     ----------
     kernel : Kernel
-    learn : {"features", "width", "nothing"}
+    learn : {"features", "width", "projection", "nothing"}
         What searches learn of the kernel.
     problems : list
         An inner problem for each search.
@@ -58,6 +61,8 @@ class _Plan:
     seeds : ndarray of shape (n_searches, n_init)
     starts : list of ndarray or None
         Vectors to start from; seeds are drawn without.
+    rank : int or None
+        Of a projection.
     found : Kernel or None
         A kernel to start from.
     interrupted : bool
@@ -70,6 +75,7 @@ class _Plan:
     budgets: list[int]
     seeds: NDArray[np.int64]
     starts: list[FloatArray | None]
+    rank: int | None = None
     found: Kernel | None = None
     interrupted: bool = False
 
@@ -143,6 +149,7 @@ class DirectEstimator(WarmStarted):
                         start,
                         learn=plan.learn,
                         learned=found or plan.found,
+                        rank=plan.rank,
                         max_iter=max(1, self.max_iter - steps_before),
                         tol=self.tol,
                         n_vectors=plan.budgets[k] if is_warm else None,
@@ -186,8 +193,11 @@ class DirectEstimator(WarmStarted):
         starts = self._last_vectors(ground.shape[1], len(problems))
         table, at_hand = ground.at_hand(whole)
         is_smooth = at_hand.smooth is not None
-        learn = self._learned_part(kernel, problems, is_smooth)
-        plan = _Plan(kernel, learn, list(problems), budgets, seeds, starts)
+        learn = self._learned_part(kernel, problems, is_smooth, ground.shape)
+        rank = getattr(self, "rank", None)
+        if rank is not None:
+            count("rank", rank)
+        plan = _Plan(kernel, learn, list(problems), budgets, seeds, starts, rank)
         if hasattr(self, "learn_kernel"):
             self.kernel_gain_ = 0.0
         seed = int(seeds[0, 0])
@@ -229,6 +239,7 @@ class DirectEstimator(WarmStarted):
                 vectors,
                 learn=plan.learn,
                 learned=found or plan.found,
+                rank=plan.rank,
                 max_iter=self.max_iter,
                 tol=_COST_TOL * self.tol,
                 n_vectors=plan.budgets[0],
@@ -268,25 +279,35 @@ class DirectEstimator(WarmStarted):
         """What rows held out judge widths by."""
         return HeldOutLoss(X[held], problem.subset(held))
 
-    def _learned_part(self, kernel: Kernel, problems: Sequence[Any], is_smooth: bool) -> str:
+    def _learned_part(
+        self, kernel: Kernel, problems: Sequence[Any], is_smooth: bool, shape: tuple[int, int]
+    ) -> str:
         """What ``learn_kernel`` asks to be learned of the kernel."""
         asked = getattr(self, "learn_kernel", False)
-        is_flag = isinstance(asked, bool | np.bool_)
-        if not is_flag and (asked not in ("auto", "features") or not self._learns_features):
-            known = (
-                'True, False, "features" or "auto"' if self._learns_features else "True or False"
+        known: dict[Any, str] = {True: "width", False: "nothing"}
+        if self._learns_features:
+            known |= {"auto": "auto", "features": "features", "projection": "projection"}
+        if not isinstance(asked, str | bool | np.bool_) or asked not in known:
+            raise ValueError(
+                f"learn_kernel must be one of {', '.join(map(repr, known))}; got {asked!r}."
             )
-            raise ValueError(f"learn_kernel must be {known}, got {asked!r}.")
-        if is_flag and not asked:
-            return "nothing"
-        if isinstance(asked, str) and asked == "auto":
-            serves = isinstance(kernel, RadialKernel) and len(problems) == 1 and is_smooth
-            return "features" if serves else "nothing"
-        text = f"learn_kernel={asked!r}"
-        require_width(kernel, f"{type(self).__name__} with {text}")
-        if len(problems) > 1:
-            raise ValueError(f'{text} learns one kernel for all classes; give vectors="shared".')
-        return "width" if is_flag else "features"
+        learn = known[asked]
+        if learn == "auto":
+            if not (isinstance(kernel, RadialKernel) and len(problems) == 1 and is_smooth):
+                return "nothing"
+            n, d = shape
+            few = d <= _FEW_FEATURES and n >= _ROWS_PER_FEATURE * d
+            return "projection" if few else "features"
+        if learn != "nothing":
+            text = f"learn_kernel={asked!r}"
+            require_width(kernel, f"{type(self).__name__} with {text}")
+            if len(problems) > 1:
+                raise ValueError(
+                    f'{text} learns one kernel for all classes; give vectors="shared".'
+                )
+        if learn == "projection" and not is_smooth:
+            raise ValueError(f"{text} needs a loss that is smooth; give learn_kernel=True.")
+        return learn
 
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""

@@ -26,6 +26,8 @@ FloatArray = NDArray[np.float64]
 
 # How far the logarithm of a squared scale may go from where it starts.
 _FARTHEST = float(np.log(1e4))
+# Features count as few below this share of them.
+_FEW_FEATURES = 0.25
 # Numbers that are standardised at a time.
 _BLOCK = 1 << 20
 
@@ -63,6 +65,18 @@ class StandardRows:
         self.dtype = self.all.dtype
         self.take(n)
 
+    def fair_scales(self) -> FloatArray | None:
+        """Squared scales that give all features the same part in distances; None for those given.
+
+        They are wanted where a few features of many make up the distances, as they do if units
+        differ; where most features count, as pixels do, their own spread is worth keeping.
+        """
+        variances = np.square(self.unit)
+        counting = variances.sum() ** 2 / np.square(variances).sum()
+        if is_sparse(self.all) or counting > _FEW_FEATURES * variances.size:
+            return None
+        return float(np.mean(variances)) / variances
+
     def take(self, n: int) -> None:
         """Use the first n rows."""
         self.rows, self.squares = self.all[:n], self.all_squares[:n]
@@ -85,6 +99,8 @@ class InputStage(ABC):
 
     #: Of A, at the start of the search.
     parameters: FloatArray
+    #: What the penalty costs, in units of W at the start.
+    regularisation: float
 
     @abstractmethod
     def distances(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
@@ -150,11 +166,18 @@ class Scales(InputStage):
     learn : {"features", "width", "nothing"}
     """
 
+    # on training rows of 30 sets the same from 0.01 to 0.3, by validation
+    regularisation = 0.03
+
     def __init__(self, rows: StandardRows, kernel: RadialKernel, learn: str) -> None:
         super().__init__(rows, kernel)
         self.learn = learn
         d = rows.centre.size
         self.parameters = np.zeros({"features": d, "width": 1, "nothing": 0}[learn])
+        fair = rows.fair_scales() if learn == "features" else None
+        if fair is not None:
+            self.parameters = np.log(fair)
+        self._reference = self.parameters
 
     def _scales(self, logs: FloatArray) -> FloatArray:
         if self.learn == "nothing":
@@ -206,15 +229,19 @@ class Scales(InputStage):
         if not isinstance(kernel, type(self.start)) or 0.0 in scales:
             return
         logs = np.log(kernel.gamma / self.start.gamma) + 2.0 * np.log(scales)
-        if np.abs(logs).max() < _FARTHEST and logs.size in (1, self.parameters.size):
+        if logs.size not in (1, self.parameters.size):
+            return
+        if np.abs(logs - self._reference).max(initial=0.0) < _FARTHEST:
             self.parameters = np.broadcast_to(logs, self.parameters.shape).copy()
 
     def penalty(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        """The mean squared deviation of the logarithms from their mean."""
+        """The mean squared deviation of the logarithms from a common change."""
         if not parameters.size:
             return 0.0, parameters
-        spread = parameters - parameters.mean()
+        change = parameters - self._reference
+        spread = change - change.mean()
         return float(np.mean(np.square(spread))), 2.0 * spread / spread.size
 
     def bounds(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return -_FARTHEST - parameters, _FARTHEST - parameters
+        change = parameters - self._reference
+        return -_FARTHEST - change, _FARTHEST - change

@@ -25,8 +25,10 @@ from kernelet.learners.marginal import (
     Evaluation,
     FloatArray,
     InnerSolution,
+    MarginalObjective,
     Start,
 )
+from kernelet.learners.projection_stage import DEFAULT_RANK, Projection
 from kernelet.subspace import WhitenedMap
 
 # Above this share of rows with a gradient, copying them costs more than products with zeros.
@@ -41,8 +43,6 @@ _ROWS_PER_VECTOR = 100
 _LARGEST_SAMPLE = 0.75
 # Standard errors that a step has to gain.
 _ERRORS = 2.0
-# What the regulariser costs, in units of W at the start.
-_PRIOR = 0.03
 
 
 class SmoothProblem(Protocol):
@@ -132,7 +132,7 @@ class JointObjective:
     kernel : RadialKernel
         Where the search starts.
     problem : SmoothProblem
-    learn : {"features", "width", "nothing"}
+    learn : {"features", "width", "projection", "nothing"}
         What is learned of the kernel.
     n_vectors : int
     seed : int
@@ -143,6 +143,8 @@ class JointObjective:
         Whether products are in single precision; without it, where that pays.
     learned : Kernel, default=None
         The kernel of an earlier search, to start from.
+    rank : int, default=None
+        Of a projection.
     """
 
     # a direction that is lost or won has an eigenvalue next to nothing, and W hardly changes
@@ -160,6 +162,7 @@ class JointObjective:
         n_first: int | None = None,
         single: bool | None = None,
         learned: Kernel | None = None,
+        rank: int | None = None,
     ) -> None:
         self.X, self.kernel, self.problem = X, kernel, problem
         n = X.shape[0]
@@ -168,7 +171,11 @@ class JointObjective:
         if single is None:
             single = not is_sparse(X) and kernel.is_smooth and n * n_vectors > _SINGLE_ABOVE
         self._rows = StandardRows(X, self._order, np.float32 if single else np.float64)
-        self.stage: InputStage = Scales(self._rows, kernel, learn)
+        self.stage: InputStage
+        if learn == "projection":
+            self.stage = Projection(self._rows, kernel, min(rank or DEFAULT_RANK, X.shape[1]))
+        else:
+            self.stage = Scales(self._rows, kernel, learn)
         if learned is not None:
             self.stage.recall(learned)
         self._unit: float | None = None
@@ -252,7 +259,8 @@ class JointObjective:
         if self._unit is None:
             self._unit = abs(value)
         spread, slopes = self.stage.penalty(parameters)
-        return _PRIOR * self._unit * spread, _PRIOR * self._unit * slopes
+        weight = self.stage.regularisation * self._unit
+        return weight * spread, weight * slopes
 
     def around(self, at: Evaluation) -> PlaceChart:
         """Coordinates around a place."""
@@ -287,8 +295,7 @@ class JointObjective:
 
     def kernel_gain(self, at: Evaluation) -> float:
         """The share by which W lies below that of the kernel given, over the same vectors."""
-        given = np.zeros_like(self.stage.parameters)
-        before = self.at(Place(given, self.stage.coordinates(given, at.vectors)))
+        before = MarginalObjective(self.X, self.kernel, self.problem).without_gradient(at.vectors)
         return max(0.0, (before.value - at.value) / (abs(before.value) or 1.0))
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:

@@ -108,11 +108,19 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
-    learn_kernel : {"auto", "features", True, False}, default="auto"
-        What is learned of a radial kernel along with the vectors, from ``gamma`` on: with
-        "features" a scale for each feature (`kernelet.kernels.ScaledFeatures`), with True one width
-        for all, with False nothing. "auto" learns scales where the kernel is radial and vectors
-        are shared, and nothing otherwise.
+    learn_kernel : {"auto", "features", "projection", True, False}, default="auto"
+        What is learned of a radial kernel along with the vectors, from ``gamma`` on:
+
+        - "features": a scale for each feature (`kernelet.kernels.ScaledFeatures`);
+        - "projection": a matrix of ``rank`` combinations of the features
+          (`kernelet.kernels.ProjectedFeatures`);
+        - True: one width for all features; False: nothing;
+        - "auto": where the kernel is radial and the vectors are shared, a
+          projection if there are at most 20 features with 40 rows each, otherwise a scale for each
+          feature. Nothing elsewhere.
+    rank : int or None, default=None
+        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
+        there are features.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The squared hinge is smooth: vectors and scales are found in one fast descent. The hinge is
         the paper's; its search starts where that of the squared hinge ends.
@@ -201,6 +209,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         learn_kernel: bool | str = "auto",
+        rank: int | None = None,
         loss: str = "squared_hinge",
         vectors: str = "shared",
         init: str | ArrayLike = "kmeans",
@@ -221,6 +230,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.learn_kernel = learn_kernel
+        self.rank = rank
         self.loss = loss
         self.vectors = vectors
         self.init = init

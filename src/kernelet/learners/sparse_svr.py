@@ -64,12 +64,19 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
-    learn_kernel : {"auto", "features", True, False}, default=False
-        What is learned of a radial kernel along with the vectors, from ``gamma`` on: with
-        "features" a scale for each feature (`kernelet.kernels.ScaledFeatures`), with True one width
-        for all, with False nothing. "auto" learns scales where the kernel is radial and the loss
-        is not that of a quantile, for which a quarter of the rows, held out meanwhile, has to
-        choose the widths.
+    learn_kernel : {"auto", "features", "projection", True, False}, default=False
+        What is learned of a radial kernel along with the vectors, from ``gamma`` on:
+
+        - "features": a scale for each feature (`kernelet.kernels.ScaledFeatures`);
+        - "projection": a matrix of ``rank`` combinations of the features
+          (`kernelet.kernels.ProjectedFeatures`);
+        - True: one width for all features; False: nothing;
+        - "auto": where the kernel is radial and the loss has no quantile, a
+          projection if there are at most 20 features with 40 rows each, otherwise a scale for each
+          feature. Nothing elsewhere.
+    rank : int or None, default=None
+        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
+        there are features.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -144,6 +151,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         degree: int = 3,
         coef0: float = 0.0,
         learn_kernel: bool | str = False,
+        rank: int | None = None,
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 300,
@@ -162,6 +170,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         self.degree = degree
         self.coef0 = coef0
         self.learn_kernel = learn_kernel
+        self.rank = rank
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
