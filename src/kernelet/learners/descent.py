@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels.caller import warn_caller
 from kernelet.learners.marginal import Evaluation, FloatArray, Objective
-from kernelet.solvers.parallel import one_thread_if_small
 
 # Steps that change W by less than this share of it, over a whole leg, end the search.
 _STALL_STEPS = 3
@@ -121,7 +120,7 @@ def minimize_over_vectors(
     Descent
     """
     m, d = Z.shape
-    with one_thread_if_small(objective.n_rows * m * (m + d)):
+    with objective.threads(m * (m + d)):
         search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
         search.run(revive)
         return search.result()

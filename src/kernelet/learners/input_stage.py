@@ -49,13 +49,13 @@ class StandardRows:
     def __init__(self, X: Any, order: NDArray[np.intp], dtype: Any) -> None:
         n, d = X.shape
         if is_sparse(X):
-            self.centre, self.unit = np.zeros(d), np.ones(d)
+            self.centre, self.unit, self.spread = np.zeros(d), np.ones(d), np.zeros(d)
             self.all = X[order].astype(np.float64)
             self.all_squares = self.all.multiply(self.all).tocsr()
         else:
             self.centre = X.mean(axis=0, dtype=np.float64)
-            spread = X.std(axis=0, dtype=np.float64)
-            self.unit = np.where(spread > 0.0, spread, 1.0)
+            self.spread = X.std(axis=0, dtype=np.float64)
+            self.unit = np.where(self.spread > 0.0, self.spread, 1.0)
             self.all = np.empty((n, d), dtype=dtype)
             step = max(1, _BLOCK // max(1, d))
             for start in range(0, n, step):
@@ -71,11 +71,14 @@ class StandardRows:
         They are wanted where a few features of many make up the distances, as they do if units
         differ; where most features count, as pixels do, their own spread is worth keeping.
         """
-        variances = np.square(self.unit)
-        counting = variances.sum() ** 2 / np.square(variances).sum()
-        if is_sparse(self.all) or counting > _FEW_FEATURES * variances.size:
+        varying = self.spread > 0.0
+        variances = np.square(self.spread[varying] / self.spread.max(initial=0.0))
+        counting = variances.sum() ** 2 / np.square(variances).sum() if varying.any() else np.inf
+        if counting > _FEW_FEATURES * variances.size:
             return None
-        return float(np.mean(variances)) / variances
+        scales = np.ones(self.spread.size)
+        scales[varying] = np.mean(variances) / variances
+        return scales
 
     def take(self, n: int) -> None:
         """Use the first n rows."""

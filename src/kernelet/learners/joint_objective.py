@@ -11,6 +11,7 @@ a random sample, whose costs stand for all rows, and doubles it.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense, is_sparse
+from kernelet.kernels.blocks import one_blas_thread
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.input_stage import InputStage, Scales, StandardRows
 from kernelet.learners.marginal import (
@@ -190,6 +192,10 @@ class JointObjective:
         self.n_used = n
         self._rows.take(n)
         self._inner = self.problem.subset(self._order[:n], self.n_rows / n)
+
+    def threads(self, n_products: int) -> AbstractContextManager[None]:
+        """One: on mnist a second one, awake between products, makes evaluations slower."""
+        return one_blas_thread()
 
     @property
     def n_rows(self) -> int:

@@ -17,6 +17,7 @@ does the rest, for any kernel with gradients and any number of outputs that shar
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import check_rows, dense
 from kernelet.machine import KernelMachine
+from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
 
 FloatArray = NDArray[np.float64]
@@ -161,6 +163,10 @@ class Objective(Protocol):
     @property
     def kernel(self) -> Kernel: ...
 
+    def threads(self, n_products: int) -> AbstractContextManager[None]:
+        """The threads for a search with so many multiplications for each row."""
+        ...
+
     @property
     def n_rows(self) -> int:
         """Rows that are worked on at once."""
@@ -227,6 +233,9 @@ class VectorObjective:
     """What objectives of the vectors alone, over all rows, have in common; a mixin."""
 
     holds_rank = True
+
+    def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
+        return one_thread_if_small(self.n_rows * n_products)
 
     def around(self: Any, at: Evaluation) -> Chart:
         return VectorChart(self, at.vectors)
