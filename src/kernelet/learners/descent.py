@@ -20,6 +20,8 @@ _MEMORY = 20
 _MAX_REVIVALS = 5
 # What W may rise by when vectors are replaced; the steps that follow win it back, or are in vain.
 _REVIVAL_RISE = 1e-2
+# Steps on a sample before they are compared with its error.
+_FIRST_STEPS = 5
 # The share of the steps that may be taken on a sample of the rows.
 _SAMPLE_STEPS = 0.75
 # A value as small is one of a kernel that has underflown on all rows, and is no unit.
@@ -146,6 +148,8 @@ class _Search:
         self.interrupted = False
         self.stopped = False
         self.history: list[float] = []
+        self.n_samples = 0
+        self.has_enough_rows = False
         self._begin(objective(Z))
 
     def _begin(self, at: Evaluation) -> None:
@@ -156,6 +160,8 @@ class _Search:
         # W may come in any unit, and end at zero: it is measured by where the search began
         self.unit = abs(at.value) if abs(at.value) > _NOTHING else 1.0
         self.rank = at.rank
+        self.n_samples += 1
+        self.n_iter_before = self.n_iter
         self.quiet, self.revivals = 0, 0
         self.converged = self.wants_rows = False
 
@@ -175,11 +181,16 @@ class _Search:
     def _goes_on_with_more_rows(self) -> bool:
         # the last quarter of the steps is for all rows
         few_left = self.n_iter >= _SAMPLE_STEPS * self.max_iter
-        if not (self.wants_rows or self.converged or few_left):
+        if self.has_enough_rows or not (self.wants_rows or self.converged or few_left):
+            return False
+        gain = self.first - self._lowest().value
+        if self.n_samples > 1 and gain < self.tol * abs(self.first):
+            # twice the rows were worth next to nothing: more are for the machine alone
+            self.has_enough_rows, self.converged = True, True
             return False
         more = self.objective.on_more_rows(self._lowest(), all_rows=few_left)
-        self.wants_rows = False
         if more is None:
+            self.has_enough_rows = True
             return False
         self._begin(more)
         return True
@@ -258,7 +269,9 @@ class _Search:
         before, self.last = self.last, self.best
         drop = before.value - self.best.value
         self.quiet = self.quiet + 1 if drop < self.quiet_drop * abs(self.best.value) else 0
-        self.wants_rows = self.objective.is_noise(before, self.best)
+        # the first steps of L-BFGS know nothing of the curvature, and are short
+        is_told = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
+        self.wants_rows = is_told and self.objective.is_noise(before, self.best)
         self.history.append(self._lowest().value)
         if self.on_step is not None and self.on_step(self._progress()):
             self.stopped = True
