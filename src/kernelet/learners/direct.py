@@ -16,6 +16,7 @@ from kernelet.learners.exchange import resized, revived
 from kernelet.learners.ground import Ground
 from kernelet.learners.joint_objective import JointObjective
 from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjective, Objective
+from kernelet.learners.small_scales import without_small_scales
 
 # The inner solves need not be finer than the search over Z can tell.
 INNER_SHARE = 1e-2
@@ -77,6 +78,7 @@ def search_vectors(
     learn: str = "nothing",
     learned: Kernel | None = None,
     rank: int | None = None,
+    is_trial: bool = False,
     max_iter: int,
     tol: float,
     n_vectors: int | None = None,
@@ -103,6 +105,8 @@ def search_vectors(
         The kernel of an earlier search, to start from.
     rank : int, default=None
         Of a projection.
+    is_trial : bool, default=False
+        Whether only the end of the search counts: not what it gains, nor which features are left.
     max_iter, tol, n_vectors, on_step
         As in `learn_direct`.
     seed : int
@@ -116,7 +120,9 @@ def search_vectors(
         m = vectors.shape[0] if n_vectors is None else n_vectors
         joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank)
         first = search(joint, vectors, max_iter=max_iter, n_vectors=n_vectors)
-        if learn != "nothing":
+        if learn == "features" and smooth.is_sum and not is_trial:
+            first = replace(first, best=without_small_scales(table.X, smooth, first.best, seed))
+        if learn != "nothing" and not is_trial:
             first = replace(first, kernel_gain=joint.kernel_gain(first.best))
         if is_last:
             return first

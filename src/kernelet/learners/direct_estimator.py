@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
 from kernelet.kernels import Kernel, require_input_gradient
-from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import require_width
 from kernelet.learners.checkpoint import Checkpoint, checkpoint_of
 from kernelet.learners.cost_path import choose_cost
@@ -20,6 +19,7 @@ from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import search_vectors
 from kernelet.learners.direct_path import WarmStarted
 from kernelet.learners.ground import Ground, TableGround
+from kernelet.learners.kernel_choice import learned_part, rank_of
 from kernelet.learners.kernel_guards import Guard, HeldOutLoss
 from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
 from kernelet.learners.marginal import FloatArray
@@ -28,9 +28,6 @@ from kernelet.learners.progress import reporting
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
 
-# Up to so many features, each with so many rows, all their combinations are worth learning.
-_FEW_FEATURES = 20
-_ROWS_PER_FEATURE = 40
 # The tolerance of searches for a cost, in units of tol.
 _COST_TOL = 3.0
 
@@ -193,10 +190,10 @@ class DirectEstimator(WarmStarted):
         starts = self._last_vectors(ground.shape[1], len(problems))
         table, at_hand = ground.at_hand(whole)
         is_smooth = at_hand.smooth is not None
-        learn = self._learned_part(kernel, problems, is_smooth, ground.shape)
-        rank = getattr(self, "rank", None)
-        if rank is not None:
-            count("rank", rank)
+        learn = learned_part(
+            self, kernel, ground.shape, len(problems), is_smooth, self._learns_features
+        )
+        rank = rank_of(self)
         plan = _Plan(kernel, learn, list(problems), budgets, seeds, starts, rank)
         if hasattr(self, "learn_kernel"):
             self.kernel_gain_ = 0.0
@@ -240,6 +237,7 @@ class DirectEstimator(WarmStarted):
                 learn=plan.learn,
                 learned=found or plan.found,
                 rank=plan.rank,
+                is_trial=True,
                 max_iter=self.max_iter,
                 tol=_COST_TOL * self.tol,
                 n_vectors=plan.budgets[0],
@@ -278,36 +276,6 @@ class DirectEstimator(WarmStarted):
     def _guard(self, X: Any, problem: Any, held: NDArray[np.intp], seed: int) -> Guard:
         """What rows held out judge widths by."""
         return HeldOutLoss(X[held], problem.subset(held))
-
-    def _learned_part(
-        self, kernel: Kernel, problems: Sequence[Any], is_smooth: bool, shape: tuple[int, int]
-    ) -> str:
-        """What ``learn_kernel`` asks to be learned of the kernel."""
-        asked = getattr(self, "learn_kernel", False)
-        known: dict[Any, str] = {True: "width", False: "nothing"}
-        if self._learns_features:
-            known |= {"auto": "auto", "features": "features", "projection": "projection"}
-        if not isinstance(asked, str | bool | np.bool_) or asked not in known:
-            raise ValueError(
-                f"learn_kernel must be one of {', '.join(map(repr, known))}; got {asked!r}."
-            )
-        learn = known[asked]
-        if learn == "auto":
-            if not (isinstance(kernel, RadialKernel) and len(problems) == 1 and is_smooth):
-                return "nothing"
-            n, d = shape
-            few = d <= _FEW_FEATURES and n >= _ROWS_PER_FEATURE * d
-            return "projection" if few else "features"
-        if learn != "nothing":
-            text = f"learn_kernel={asked!r}"
-            require_width(kernel, f"{type(self).__name__} with {text}")
-            if len(problems) > 1:
-                raise ValueError(
-                    f'{text} learns one kernel for all classes; give vectors="shared".'
-                )
-        if learn == "projection" and not is_smooth:
-            raise ValueError(f"{text} needs a loss that is smooth; give learn_kernel=True.")
-        return learn
 
     def _step_attributes(self, step: Progress) -> Callable[[], dict[str, Any]]:
         """What makes a fitted model of the best vectors so far."""

@@ -10,9 +10,10 @@ from kernelet.kernels import require_input_gradient
 from kernelet.kernels.arrays import dense
 from kernelet.learners.checkpoint import checkpoint_of
 from kernelet.learners.descent import Progress
-from kernelet.learners.direct import descend
+from kernelet.learners.direct import descend, search_vectors
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.ground import Ground, TableGround
+from kernelet.learners.kernel_choice import learned_part, rank_of
 from kernelet.learners.marginal import Evaluation, InnerProblem, MarginalObjective
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
@@ -37,10 +38,11 @@ def learn_sparse_fisher(
     """Directions in the span of ``n_vectors`` learned vectors."""
     budget = count("n_vectors", estimator.n_vectors)
     require_input_gradient(data.kernel, type(estimator).__name__)
+    learn = learned_part(estimator, data.kernel, ground.shape)
     seed = int(data.rng.randint(np.iinfo(np.int32).max))
     max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
     kept = checkpoint_of(estimator, ground.shape)
-    start, _, steps_before = (None, None, 0) if kept is None else kept.start(0)
+    start, found, steps_before = (None, None, 0) if kept is None else kept.start(0)
     if start is None:
         start = ground.seed(budget, estimator.init, data.kernel, seed)
     with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
@@ -50,16 +52,34 @@ def learn_sparse_fisher(
                 kept.write(0, step, steps_before)
             return report(step, None)
 
-        descent = descend(
-            ground.objective(data.kernel, problem),
-            start,
-            max_iter=max(1, max_iter - steps_before),
-            tol=tol,
-            random_state=seed,
-            on_step=on_step,
-        )
+        steps = max(1, max_iter - steps_before)
+        if learn == "nothing":
+            descent = descend(
+                ground.objective(data.kernel, problem),
+                start,
+                max_iter=steps,
+                tol=tol,
+                random_state=seed,
+                on_step=on_step,
+            )
+        else:
+            descent = search_vectors(
+                ground,
+                data.kernel,
+                problem,
+                start,
+                learn=learn,
+                learned=found,
+                rank=rank_of(estimator),
+                max_iter=steps,
+                tol=tol,
+                seed=seed,
+                on_step=on_step,
+            )
     if kept is not None and not descent.interrupted:
         kept.remove()
+    if hasattr(estimator, "learn_kernel"):
+        estimator.kernel_gain_ = descent.kernel_gain
     estimator.n_iter_ = max(1, descent.n_iter + steps_before)
     estimator.interrupted_ = descent.interrupted
     descent.warn_unless_converged(type(estimator).__name__)

@@ -27,7 +27,6 @@ from kernelet.learners.marginal import (
     Evaluation,
     FloatArray,
     InnerSolution,
-    MarginalObjective,
     Start,
 )
 from kernelet.learners.projection_stage import DEFAULT_RANK, Projection
@@ -303,7 +302,9 @@ class JointObjective:
 
     def kernel_gain(self, at: Evaluation) -> float:
         """The share by which W lies below that of the kernel given, over the same vectors."""
-        before = MarginalObjective(self.X, self.kernel, self.problem).without_gradient(at.vectors)
+        space = WhitenedMap.from_vectors(self.kernel, at.vectors)
+        features = space.features(self.X[self._order[: self.n_used]])
+        before = self._inner.approximate(features, None)
         return max(0.0, (before.value - at.value) / (abs(before.value) or 1.0))
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
