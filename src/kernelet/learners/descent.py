@@ -27,6 +27,7 @@ _SAMPLE_STEPS = 0.75
 # A value as small is one of a kernel that has underflown on all rows, and is no unit.
 _NOTHING = 1e-200
 _INTERRUPTED = "interrupted; the best vectors so far are kept"
+_OUT_OF_STEPS = "max_iter={} steps taken while W still falls"
 _NO_STEP = "no step lowers W, though its gradient is above tol; the vectors are those of the start"
 
 
@@ -60,11 +61,18 @@ class Descent:
     history: tuple[float, ...]
     kernel_gain: float = 0.0
 
+    @property
+    def is_out_of_steps(self) -> bool:
+        """Whether the search ended because its steps were spent."""
+        return self.message == _OUT_OF_STEPS.format(self.n_iter)
+
     def after(self, first: Descent) -> Descent:
         """The end of a search that went on from where another ended."""
+        n_iter = self.n_iter + first.n_iter
+        message = _OUT_OF_STEPS.format(n_iter) if self.is_out_of_steps else self.message
         return replace(
-            self.interrupted_later() if first.interrupted else self,
-            n_iter=self.n_iter + first.n_iter,
+            self.interrupted_later() if first.interrupted else replace(self, message=message),
+            n_iter=n_iter,
             n_evaluations=self.n_evaluations + first.n_evaluations,
             kernel_gain=first.kernel_gain,
         )
@@ -313,7 +321,7 @@ class _Search:
         elif self.converged:
             message = "W no longer falls"
         else:
-            message = f"max_iter={self.max_iter} steps taken while W still falls"
+            message = _OUT_OF_STEPS.format(self.max_iter)
         return Descent(
             best=end,
             n_iter=self.n_iter,

@@ -20,6 +20,8 @@ from kernelet.learners.small_scales import without_small_scales
 
 # The inner solves need not be finer than the search over Z can tell.
 INNER_SHARE = 1e-2
+# The tolerance of a search that another one goes on from.
+_FIRST_TOL = 1e-2
 
 
 def learn_direct(
@@ -111,26 +113,35 @@ def search_vectors(
         As in `learn_direct`.
     seed : int
     """
-    search = partial(descend, tol=tol, random_state=seed, on_step=on_step)
-    first: Descent | None = None
+    search = partial(descend, random_state=seed, on_step=on_step)
     table, at_hand = ground.at_hand(problem)
     smooth, is_last = at_hand.smooth, at_hand.smooth is problem
     is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
-    if smooth is not None and isinstance(kernel, RadialKernel) and (is_last or not is_near):
-        m = vectors.shape[0] if n_vectors is None else n_vectors
-        joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank)
-        first = search(joint, vectors, max_iter=max_iter, n_vectors=n_vectors)
-        if learn == "features" and smooth.is_sum and not is_trial:
-            first = replace(first, best=without_small_scales(table.X, smooth, first.best, seed))
-        if learn != "nothing" and not is_trial:
-            first = replace(first, kernel_gain=joint.kernel_gain(first.best))
-        if is_last:
-            return first
-        vectors, kernel, n_vectors = first.best.vectors, first.best.kernel, None
-        max_iter = 0 if first.interrupted else max_iter - first.n_iter
-    objective = ground.objective(kernel, problem)
-    end = search(objective, vectors, max_iter=max_iter, n_vectors=n_vectors)
-    return end if first is None else end.after(first)
+    if smooth is None or not isinstance(kernel, RadialKernel) or (is_near and not is_last):
+        objective = ground.objective(kernel, problem)
+        return search(objective, vectors, max_iter=max_iter, tol=tol, n_vectors=n_vectors)
+    m = vectors.shape[0] if n_vectors is None else n_vectors
+    joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank)
+    first = search(
+        joint,
+        vectors,
+        max_iter=max_iter if is_last else max(1, max_iter // 2),
+        tol=tol if is_last else max(tol, _FIRST_TOL),
+        n_vectors=n_vectors,
+    )
+    if learn == "features" and smooth.is_sum and not is_trial:
+        first = replace(first, best=without_small_scales(table.X, smooth, first.best, seed))
+    if learn != "nothing" and not is_trial:
+        first = replace(first, kernel_gain=joint.kernel_gain(first.best))
+    if is_last:
+        return first
+    end = search(
+        ground.objective(first.best.kernel, problem),
+        first.best.vectors,
+        max_iter=0 if first.interrupted else max_iter - first.n_iter,
+        tol=tol,
+    )
+    return end.after(first)
 
 
 def descend(
