@@ -140,6 +140,7 @@ def search_vectors(
         first.best.vectors,
         max_iter=0 if first.interrupted else max_iter - first.n_iter,
         tol=tol,
+        revives=table is ground,  # a sample has shown which vectors help
     )
     return end.after(first)
 
@@ -152,9 +153,13 @@ def descend(
     tol: float,
     n_vectors: int | None = None,
     random_state: int = 0,
+    revives: bool = True,
     on_step: Callable[[Progress], bool | None] | None = None,
 ) -> Descent:
-    """`learn_direct` for an objective, wherever its rows are."""
+    """`learn_direct` for an objective, wherever its rows are.
+
+    Unless it ``revives`` vectors that no longer help, the search ends where they come to rest.
+    """
     rng = np.random.default_rng(random_state)
     if n_vectors is not None and n_vectors != vectors.shape[0]:
         vectors = resized(objective, objective(vectors), n_vectors, rng)
@@ -163,6 +168,6 @@ def descend(
         vectors,
         max_iter=max_iter,
         tol=tol,
-        revive=lambda at: revived(objective, at, rng),
+        revive=(lambda at: revived(objective, at, rng)) if revives else None,
         on_step=on_step,
     )
