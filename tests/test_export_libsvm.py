@@ -154,7 +154,7 @@ def test_what_libsvm_does_not_know_is_refused(name, error, reason, tmp_path):
         with pytest.raises(ValueError, match=r"one scale per feature.*learn_kernel=True.*=False"):
             libsvm(model, tmp_path / "svm.model")
     projected = kernels.ProjectedFeatures(kernels.Gaussian(), [[2.0]])
-    with pytest.raises(ValueError, match=r"no place for a matrix .* export to JSON"):
+    with pytest.raises(ValueError, match=r"no place for a matrix.*learn_kernel=True.*to JSON"):
         libsvm(KernelMachine(projected, [[1.0]], [1.0]), tmp_path / "svm.model")
     calibrated = CalibratedMachine(laplacian, TemperatureCalibration(1.0))
     with pytest.raises(ValueError, match="no labels"):
