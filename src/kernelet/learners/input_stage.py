@@ -26,10 +26,10 @@ FloatArray = NDArray[np.float64]
 
 # How far the logarithm of a squared scale may go from where it starts.
 _FARTHEST = float(np.log(1e4))
-# Rounding of distances up to which kernel values, whose exponents they are, have digits to go by.
-_LARGEST_ERROR = 1e-2
 # Numbers that are standardised at a time.
 _BLOCK = 1 << 20
+# Rounding of distances up to which kernel values, whose exponents they are, have digits to go by.
+_LARGEST_ERROR = 1e-2
 
 
 def are_distances_precise(X: Any, kernel: RadialKernel, dtype: Any) -> bool:
