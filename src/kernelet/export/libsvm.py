@@ -37,6 +37,8 @@ def libsvm(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : KernelMachine of one output, fitted classifier of two classes, regressor or OneClassSVM
         Of kernelet, or scikit-learn's SVMs; with a Gaussian, linear, polynomial or sigmoid kernel.
+        By default SparseSVC and SparseKernelRidge learn more of the kernel than the text can hold:
+        fit them with ``learn_kernel=True`` (one width for all features) or False.
         Labels that are no integers become 1 (the second class) and -1, with a warning.
     path : path-like
         By custom it ends in ".model". The file is there as a whole or not at all.
@@ -129,15 +131,13 @@ def _kernel(kernel: Kernel) -> list[str]:
             f"gamma {_text(kernel.gamma)}",
             f"coef0 {_text(kernel.coef0)}",
         ]
-    if isinstance(kernel, ScaledFeatures):
+    if isinstance(kernel, ScaledFeatures | ProjectedFeatures):
+        is_scaled = isinstance(kernel, ScaledFeatures)
+        part = "one scale per feature" if is_scaled else "a matrix in front of the kernel"
         raise ValueError(
-            "LIBSVM's text has no place for one width per feature (ScaledFeatures); learn one "
-            "(learn_kernel=True) or export to JSON, C, ONNX or JavaScript."
-        )
-    if isinstance(kernel, ProjectedFeatures):
-        raise ValueError(
-            "LIBSVM's text has no place for a matrix in front of the kernel (ProjectedFeatures); "
-            "export to JSON, C, ONNX or JavaScript."
+            f"LIBSVM's text has no place for {part} ({type(kernel).__name__}). If it was learned, "
+            "fit with learn_kernel=True, which learns one width for all features, or "
+            "learn_kernel=False; or export to JSON, C, ONNX or JavaScript."
         )
     raise ValueError(
         f"LIBSVM does not know the kernel {kernel!r}; it knows Gaussian, Linear, Polynomial and "

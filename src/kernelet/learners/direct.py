@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.descent import Descent, Progress, minimize_over_vectors
 from kernelet.learners.exchange import resized, revived
 from kernelet.learners.ground import Ground
+from kernelet.learners.input_stage import are_distances_precise
 from kernelet.learners.joint_objective import JointObjective
 from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjective, Objective
 from kernelet.learners.small_scales import without_small_scales
@@ -117,7 +118,7 @@ def search_vectors(
     table, at_hand = ground.at_hand(problem)
     smooth, is_last = at_hand.smooth, at_hand.smooth is problem
     is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
-    if smooth is None or not isinstance(kernel, RadialKernel) or (is_near and not is_last):
+    if smooth is None or (is_near and not is_last) or not _can_join(kernel, table.X):
         objective = ground.objective(kernel, problem)
         return search(objective, vectors, max_iter=max_iter, tol=tol, n_vectors=n_vectors)
     m = vectors.shape[0] if n_vectors is None else n_vectors
@@ -143,6 +144,11 @@ def search_vectors(
         revives=table is ground,  # a sample has shown which vectors help
     )
     return end.after(first)
+
+
+def _can_join(kernel: Kernel, X: Any) -> TypeGuard[RadialKernel]:
+    """Whether `JointObjective` can be computed."""
+    return isinstance(kernel, RadialKernel) and are_distances_precise(X, kernel, np.float64)
 
 
 def descend(

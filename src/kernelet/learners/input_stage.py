@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel, ScaledFeatures
-from kernelet.kernels.arrays import is_sparse
+from kernelet.kernels.arrays import dense, is_sparse
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
 
@@ -30,6 +30,21 @@ _FARTHEST = float(np.log(1e4))
 _FEW_FEATURES = 0.25
 # Numbers that are standardised at a time.
 _BLOCK = 1 << 20
+# Rounding of distances up to which kernel values, whose exponents they are, have digits to go by.
+_LARGEST_ERROR = 1e-2
+
+
+def are_distances_precise(X: Any, kernel: RadialKernel, dtype: Any) -> bool:
+    """Whether |p(x)|^2 + |v|^2 - 2 p(x)'v, in this precision, is the distance for all rows.
+
+    At a gamma that makes distances of 10^14 it is noise, if it does not overflow.
+    """
+    ends = [np.asarray(dense(end), dtype=np.float64) for end in (X.min(axis=0), X.max(axis=0))]
+    # CSR rows are not centred
+    size = np.abs(ends).max(axis=0) if is_sparse(X) else ends[1] - ends[0]
+    with np.errstate(over="ignore"):
+        farthest = np.square(np.sqrt(abs(kernel.factor)) * size).sum()
+    return bool(np.finfo(dtype).eps * farthest < _LARGEST_ERROR)
 
 
 class StandardRows:

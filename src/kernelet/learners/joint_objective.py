@@ -22,7 +22,12 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense, is_sparse
 from kernelet.kernels.blocks import one_blas_thread
 from kernelet.kernels.radial import RadialKernel
-from kernelet.learners.input_stage import InputStage, Scales, StandardRows
+from kernelet.learners.input_stage import (
+    InputStage,
+    Scales,
+    StandardRows,
+    are_distances_precise,
+)
 from kernelet.learners.marginal import (
     Evaluation,
     FloatArray,
@@ -172,7 +177,12 @@ class JointObjective:
         self.n_evaluations = 0
         self._order = np.random.default_rng(seed).permutation(n)
         if single is None:
-            single = not is_sparse(X) and kernel.is_smooth and n * n_vectors > _SINGLE_ABOVE
+            single = (
+                not is_sparse(X)
+                and kernel.is_smooth
+                and n * n_vectors > _SINGLE_ABOVE
+                and are_distances_precise(X, kernel, np.float32)
+            )
         self._rows = StandardRows(X, self._order, np.float32 if single else np.float64)
         self.stage: InputStage
         if learn == "projection":
