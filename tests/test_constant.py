@@ -156,7 +156,8 @@ class TestClassifiers:
             random_state=0,
         )
         rows, labels = rows[: 3 * n // 4], labels[: 3 * n // 4]
-        model, texts = fitted(SparseSVC(20, random_state=0), rows, labels)
+        hinge = SparseSVC(20, loss="hinge", learn_kernel=False, random_state=0)
+        model, texts = fitted(hinge, rows, labels)
         (text,) = of_constants(texts)
         assert "the scores of" in text
         assert "of 7 classes" in text
@@ -172,7 +173,8 @@ class TestClassifiers:
     def test_fewer_vectors_than_classes_do_not_warn(self):
         """They cannot serve all classes, as a search over budgets knows."""
         rows, labels = load_digits(return_X_y=True)
-        model, texts = fitted(SparseSVC(5, random_state=0), rows, labels)
+        plain = {"C": 1.0, "loss": "hinge", "learn_kernel": False, "random_state": 0}
+        model, texts = fitted(SparseSVC(5, **plain), rows, labels)
         assert np.ptp(model.decision_function(rows), axis=0).min() < 1e-2
         assert of_constants(texts) == []
 

@@ -81,7 +81,7 @@ class TestSearch:
         assert len(m.history_) == 1
         assert m.objective_ < m.history_[0][0]
         # the regulariser of learned scales is no part of W; rounding, where there is none
-        assert m.objective_ <= m.history_[0][-1] * (1.0 + 1e-9)
+        assert m.objective_ <= m.history_[0][-1] + 1e-9 * abs(m.objective_)
         if getattr(m, "kernel_gain_", 0.0) == 0.0:
             assert_allclose(m.objective_, m.history_[0][-1], rtol=1e-9)
         assert (np.diff(m.history_[0]) <= 0.0).all()
@@ -121,7 +121,9 @@ class TestSearch:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             m = make(kernel=kernel, coef0=1.0, max_iter=30).fit(X, target)
-        assert m.objective_ < m.history_[0][0]
+        # the squared loss may take all steps before a history of the loss itself begins
+        assert len(m.history_[0]) == 1 or m.objective_ < m.history_[0][0]
+        assert m.n_iter_ > 1
         assert np.isfinite(output(m, X)).all()
 
     @each
@@ -259,14 +261,17 @@ class TestData:
     @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix])
     def test_sparse_equals_dense(self, make, target, container):
         rows = np.where(np.abs(X) > 0.5, X, 0.0)
-        dense, csr = make(max_iter=8), make(max_iter=8)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            dense.fit(rows, target)
-            csr.fit(container(rows), target)
-        # products of sparse rows add in another order
-        assert_allclose(csr.objective_, dense.objective_, rtol=1e-3)
-        assert_allclose(output(csr, rows), output(csr, container(rows)), atol=1e-9)
+        given = {"learn_kernel": False} if hasattr(make(), "learn_kernel") else {}
+        # products of sparse rows add in another order. Sparse rows are not centred: a change of
+        # scales moves vectors about the origin, so that other steps lead to an end near by
+        for options, rtol in (({"max_iter": 8, **given}, 1e-3), ({}, 2e-2)):
+            dense, csr = make(**options), make(**options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                dense.fit(rows, target)
+                csr.fit(container(rows), target)
+            assert_allclose(csr.objective_, dense.objective_, rtol=rtol)
+            assert_allclose(output(csr, rows), output(csr, container(rows)), atol=1e-9)
 
     @each
     def test_constant_columns_and_few_rows(self, make, target):
