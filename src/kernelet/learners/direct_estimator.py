@@ -216,6 +216,8 @@ class DirectEstimator(WarmStarted):
         """The cost that serves rows held out best, and a plan that starts where it was found."""
         seed = int(plan.seeds[0, 0])
         start = plan.starts[0]
+        # vectors of a seed are as many as there can be, and far from the end of a search
+        n_vectors = None if start is None else plan.budgets[0]
         if start is None:
             start = table.seed(plan.budgets[0], self.init, plan.kernel, seed)
 
@@ -231,7 +233,7 @@ class DirectEstimator(WarmStarted):
                 learned=found or plan.found,
                 max_iter=self.max_iter,
                 tol=_COST_TOL * self.tol,
-                n_vectors=plan.budgets[0],
+                n_vectors=n_vectors,
                 seed=seed,
             )
 
