@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
+import interrupts
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Polynomial
 from kernelet.learners import descent
@@ -20,8 +21,6 @@ from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.reduced_set_problem import ReducedSetProblem
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.subspace import seed_vectors
-
-import interrupts
 
 X, labels = make_banana(200, random_state=3)
 Y = (2.0 * labels - 1.0)[:, None]

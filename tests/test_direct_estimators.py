@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from interrupts import ctrl_c_in
 from kernelet import BudgetSearchCV, compress, load
 from kernelet.export import javascript
 from kernelet.export.onnx import onnx_model
@@ -28,8 +29,6 @@ from kernelet.learners import (
     direct_estimator,
 )
 from kernelet.learners.progress import HAS_CALLBACKS
-
-from interrupts import ctrl_c_in
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 2))

@@ -15,6 +15,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
+from interrupts import ctrl_c_in
 from kernelet import load
 from kernelet.kernels import (
     Exponential,
@@ -34,8 +35,6 @@ from kernelet.learners.kernel_widths import OneWidth, WidthPerFeature
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.ridge_problem import RidgeProblem
 from kernelet.learners.svm_problem import SVMProblem
-
-from interrupts import ctrl_c_in
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -134,8 +133,6 @@ class TestProblems:
 
 ROWS, VALUES = make_friedman1(300, noise=1.0, random_state=0)
 NEW, TRUTH = make_friedman1(1000, noise=1.0, random_state=1)
-
-
 
 
 def median(n_vectors=10, **options):

@@ -42,9 +42,7 @@ def solved(Z, targets, costs, kernel, bias=True):
 @pytest.mark.parametrize("targets", [y, TWO], ids=["one", "two"])
 def test_the_machine_is_the_ridge_solution_over_its_vectors(bias, targets, learn, C):
     weights = RNG.uniform(0.2, 3.0, 40)
-    m = SparseKernelRidge(
-        6, C=C, gamma=0.5, fit_intercept=bias, learn_kernel=learn, random_state=0
-    )
+    m = SparseKernelRidge(6, C=C, gamma=0.5, fit_intercept=bias, learn_kernel=learn, random_state=0)
     m.fit(X, targets, sample_weight=weights)
     columns, kernel = targets.reshape(40, -1), m.machine_.kernel
     assert isinstance(kernel, ScaledFeatures if learn == "auto" else Gaussian)

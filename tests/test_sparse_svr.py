@@ -217,7 +217,10 @@ class TestSquaredRegression:
         assert OneClassProblem(WEIGHTS, 0.1).smooth is None
         tube = IntervalProblem.tube(y, WEIGHTS, 0.1, 5.0)
         scores = 0.3 * y[:, None]
-        for problem, rows in ((tube, slice(None)), (tube.subset(np.arange(0, 60, 2)), slice(0, 60, 2))):
+        for problem, rows in (
+            (tube, slice(None)),
+            (tube.subset(np.arange(0, 60, 2)), slice(0, 60, 2)),
+        ):
             lacks = np.maximum(0.0, np.abs(y - scores[:, 0]) - 0.1)[rows]
             # a deviation as large as the targets costs the same
             assert_allclose(problem.smooth.loss(scores[rows]), WEIGHTS[rows] @ lacks**2 / 5.0)

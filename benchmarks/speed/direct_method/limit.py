@@ -34,8 +34,9 @@ N_REPEATS = 3
 class Watched:
     """An objective, and what its last evaluation came to.
 
-    ``evaluate`` takes coordinates of vectors, which ``coordinates`` returns. ``work`` returns Newton steps (the mean over the outputs) and the slopes dF/df of all rows, in
-    the precision of the features.
+    ``evaluate`` takes coordinates of vectors, which ``coordinates`` returns. ``work`` returns
+    Newton steps (the mean over the outputs) and the slopes dF/df of all rows, in the precision of
+    the features.
     """
 
     evaluate: Callable[[np.ndarray], Any]

@@ -182,16 +182,21 @@ class _Path:
         """The cost nearby at which rows held out cost least, over the vectors found."""
         best, least = cost, self._risk(cost)
         for factor in (_FACTOR, 1.0 / _FACTOR):
-            there = cost * factor
+            there = _rounded(cost * factor)
             while _LOWEST <= there <= _HIGHEST:
                 risk = self._risk(there)
                 if risk > (1.0 - _WORTH) * least:
                     break
                 best, least = there, risk
-                there *= factor
+                there = _rounded(there * factor)
             if best != cost:
                 break
         return best
+
+
+def _rounded(cost: float) -> float:
+    """A power of ten as it is written: 0.1, not 0.1 and a rounding error."""
+    return float(f"{cost:.12g}")
 
 
 @dataclass(eq=False)
