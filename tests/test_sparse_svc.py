@@ -439,6 +439,14 @@ class TestPath:
         alone = np.array([model(m).fit(X, y).objective_ for m in (8, 4, 2)])
         assert np.all(objectives <= 1.1 * alone)
 
+    def test_hinge_losses_begin_each_budget_with_the_squared_hinge(self):
+        """Five that are left of forty are nowhere near an end of the hinge's own search."""
+        digits, figures = load_digits(return_X_y=True)
+        digits, figures = digits[:600], figures[:600]
+        options = {"loss": "hinge", "C": 10.0, "learn_kernel": False}
+        last = model(**options).fit_path(digits, figures, [40, 20, 10, 5])[-1]
+        assert last.objective_ <= 1.2 * model(5, **options).fit(digits, figures).objective_
+
     def test_models_are_apart_and_like_their_maker(self):
         maker = model(C=2.0)
         path = maker.fit_path(X, y, [2, 3])

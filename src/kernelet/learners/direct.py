@@ -108,7 +108,8 @@ def search_vectors(
     first: Descent | None = None
     table, at_hand = ground.at_hand(problem)
     smooth, is_last = at_hand.smooth, at_hand.smooth is problem
-    is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
+    # vectors that are added or dropped are not where a search would end
+    is_near = n_vectors == vectors.shape[0] and learn == "nothing"
     if smooth is not None and isinstance(kernel, RadialKernel) and (is_last or not is_near):
         m = vectors.shape[0] if n_vectors is None else n_vectors
         joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned)
