@@ -193,7 +193,7 @@ def test_an_evaluation_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     from kernelet.learners import svm_problem
 
     # `limit` watches it for as long as its process lives
-    monkeypatch.setattr(svm_problem, "squared_hinge_nearby", svm_problem.squared_hinge_nearby)
+    monkeypatch.setattr(svm_problem, "squared_losses_nearby", svm_problem.squared_losses_nearby)
     monkeypatch.setattr(limit, "N_STEPS", 5)
     split = load("digits", 0, "as they are")
     found = limit.evaluation_and_limit(split.X_train[:300], split.y_train[:300], 10)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
-import signal
-import threading
 import warnings
 
 import numpy as np
@@ -19,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from interrupts import ctrl_c_in
 from kernelet import BudgetSearchCV, compress, load
 from kernelet.export import javascript
 from kernelet.export.onnx import onnx_model
@@ -30,7 +28,6 @@ from kernelet.learners import (
     SparseSVR,
     direct_estimator,
 )
-from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.progress import HAS_CALLBACKS
 
 RNG = np.random.default_rng(0)
@@ -81,7 +78,11 @@ class TestSearch:
         assert m.n_vectors_ == 5
         assert_array_equal(m.vectors_, m.machine_.vectors)
         assert len(m.history_) == 1
-        assert m.history_[0][-1] == m.objective_ < m.history_[0][0]
+        assert m.objective_ < m.history_[0][0]
+        # the regulariser of learned scales is no part of W; rounding, where there is none
+        assert m.objective_ <= m.history_[0][-1] + 1e-9 * abs(m.objective_)
+        if getattr(m, "kernel_gain_", 0.0) == 0.0:
+            assert_allclose(m.objective_, m.history_[0][-1], rtol=1e-9)
         assert (np.diff(m.history_[0]) <= 0.0).all()
         assert 0 < m.n_iter_ < m.n_evaluations_
         assert m.interrupted_ is False
@@ -94,14 +95,14 @@ class TestSearch:
 
     @each
     def test_n_init_keeps_the_best(self, make, target, monkeypatch):
-        ends, original = [], direct_estimator.descend
+        ends, original = [], direct_estimator.search_vectors
 
         def recorded(*arguments, **settings):
             end = original(*arguments, **settings)
             ends.append(end.best.value)
             return end
 
-        monkeypatch.setattr(direct_estimator, "descend", recorded)
+        monkeypatch.setattr(direct_estimator, "search_vectors", recorded)
         m = make(2, init="random", n_init=4).fit(X, target)
         assert len(ends) == 4
         assert m.objective_ == min(ends)
@@ -119,7 +120,9 @@ class TestSearch:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             m = make(kernel=kernel, coef0=1.0, max_iter=30).fit(X, target)
-        assert m.objective_ < m.history_[0][0]
+        # the squared loss may take all steps before a history of the loss itself begins
+        assert len(m.history_[0]) == 1 or m.objective_ < m.history_[0][0]
+        assert m.n_iter_ > 1
         assert np.isfinite(output(m, X)).all()
 
     @each
@@ -132,14 +135,7 @@ class TestSearch:
 
     @each
     def test_ctrl_c_leaves_a_usable_model(self, make, target, monkeypatch):
-        evaluate, numbers = MarginalObjective.__call__, itertools.count(1)
-
-        def signalled(self, Z, rank=None):
-            if next(numbers) == 5:
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            return evaluate(self, Z, rank)
-
-        monkeypatch.setattr(MarginalObjective, "__call__", signalled)
+        ctrl_c_in(monkeypatch, 5)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             m = make().fit(X, target)
         assert m.interrupted_ is True
@@ -264,14 +260,17 @@ class TestData:
     @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix])
     def test_sparse_equals_dense(self, make, target, container):
         rows = np.where(np.abs(X) > 0.5, X, 0.0)
-        dense, csr = make(max_iter=8), make(max_iter=8)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            dense.fit(rows, target)
-            csr.fit(container(rows), target)
-        # products of sparse rows add in another order
-        assert_allclose(csr.objective_, dense.objective_, rtol=1e-3)
-        assert_allclose(output(csr, rows), output(csr, container(rows)), atol=1e-9)
+        given = {"learn_kernel": False} if hasattr(make(), "learn_kernel") else {}
+        # products of sparse rows add in another order. Sparse rows are not centred: a change of
+        # scales moves vectors about the origin, so that other steps lead to an end near by
+        for options, rtol in (({"max_iter": 8, **given}, 1e-3), ({}, 2e-2)):
+            dense, csr = make(**options), make(**options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                dense.fit(rows, target)
+                csr.fit(container(rows), target)
+            assert_allclose(csr.objective_, dense.objective_, rtol=rtol)
+            assert_allclose(output(csr, rows), output(csr, container(rows)), atol=1e-9)
 
     @each
     def test_constant_columns_and_few_rows(self, make, target):

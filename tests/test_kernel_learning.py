@@ -1,10 +1,10 @@
-"""The widths learned with the vectors: derivatives, the guard, and what users see."""
+"""Widths judged by rows held out: derivatives, the guard, and what users see.
+
+Quantile regression and the one-class SVM learn them so; what other losses learn along with the
+vectors is in test_joint_objective.py.
+"""
 
 from __future__ import annotations
-
-import itertools
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
+from interrupts import ctrl_c_in
 from kernelet import load
-from kernelet.datasets import make_banana
 from kernelet.kernels import (
     Exponential,
     Gaussian,
@@ -27,7 +27,7 @@ from kernelet.kernels import (
     width,
 )
 from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
-from kernelet.learners import SparseKernelRidge, SparseOneClassSVM, SparseSVC, SparseSVR
+from kernelet.learners import SparseOneClassSVM, SparseSVC, SparseSVR
 from kernelet.learners.interval_problems import IntervalProblem
 from kernelet.learners.kernel_guards import HeldOutLoss, HeldOutVolume, shuffled_features
 from kernelet.learners.kernel_learning import learn_widths
@@ -135,12 +135,17 @@ ROWS, VALUES = make_friedman1(300, noise=1.0, random_state=0)
 NEW, TRUTH = make_friedman1(1000, noise=1.0, random_state=1)
 
 
+def median(n_vectors=10, **options):
+    return SparseSVR(
+        n_vectors, **{"C": 10.0, "loss": "quantile", "tol": 1e-2, "random_state": 0, **options}
+    )
+
+
 class TestLearning:
-    @pytest.mark.parametrize("gamma", [0.01, 0.1, 10.0])
+    @pytest.mark.parametrize("gamma", [0.01, 10.0])
     def test_a_bad_width_is_mended(self, gamma):
-        options = {"C": 100.0, "gamma": gamma, "random_state": 0}
-        given = SparseKernelRidge(10, **options).fit(ROWS, VALUES)
-        learned = SparseKernelRidge(10, learn_kernel=True, **options).fit(ROWS, VALUES)
+        given = median(gamma=gamma).fit(ROWS, VALUES)
+        learned = median(gamma=gamma, learn_kernel=True).fit(ROWS, VALUES)
         assert given.kernel_gain_ == 0.0
         assert learned.kernel_gain_ > 0.2
         assert 0.05 < learned.machine_.kernel.gamma < 2.0
@@ -149,12 +154,10 @@ class TestLearning:
 
     def test_the_width_given_stays_where_no_other_is_better(self):
         # so narrow that rows do not see each other: nothing leads away from there
-        model = SparseKernelRidge(10, gamma=1e6, learn_kernel=True, random_state=0)
-        model.fit(ROWS, VALUES)
+        model = median(gamma=1e6, learn_kernel=True).fit(ROWS, VALUES)
         assert model.kernel_gain_ == 0.0
         assert model.machine_.kernel == Gaussian(1e6)
-        same = SparseKernelRidge(10, gamma=1e6, random_state=0).fit(ROWS, VALUES)
-        assert model.machine_ == same.machine_
+        assert model.machine_ == median(gamma=1e6).fit(ROWS, VALUES).machine_
 
     def test_few_rows_tell_nothing(self):
         problem = PROBLEMS["ridge"].subset(np.arange(19))
@@ -173,61 +176,29 @@ class TestLearning:
 
     def test_one_width_per_feature_leaves_noise_out(self):
         # of the ten features of Friedman 1 the last five are noise
-        options = {"C": 10.0, "gamma": 0.1, "random_state": 0}
-        one = SparseKernelRidge(10, learn_kernel=True, **options).fit(ROWS, VALUES)
-        each = SparseKernelRidge(10, learn_kernel="features", **options).fit(ROWS, VALUES)
+        one = median(gamma=0.1, learn_kernel=True).fit(ROWS, VALUES)
+        each = median(gamma=0.1, learn_kernel="features").fit(ROWS, VALUES)
         assert each.kernel_gain_ > one.kernel_gain_ + 0.1
-        assert 1.0 - each.score(NEW, TRUTH) < 0.7 * (1.0 - one.score(NEW, TRUTH))
+        assert 1.0 - each.score(NEW, TRUTH) < 0.8 * (1.0 - one.score(NEW, TRUTH))
         scales = np.array(each.machine_.kernel.scales)
-        assert scales[:5].min() > 2.0 * scales[5:].max()
-        again = SparseKernelRidge(10, learn_kernel="features", **options).fit(ROWS, VALUES)
+        assert scales[:5].min() > 1.5 * scales[5:].max()
+        again = median(gamma=0.1, learn_kernel="features").fit(ROWS, VALUES)
         assert again.machine_ == each.machine_
 
     def test_one_width_stays_where_more_are_not_worth_it(self):
         rng = np.random.default_rng(0)
         rows = rng.normal(size=(200, 4))
         values = np.exp(-0.5 * np.square(rows).sum(axis=1)) + 0.1 * rng.normal(size=200)
-        model = SparseKernelRidge(5, C=10.0, gamma=0.01, learn_kernel="features", random_state=0)
-        kernel = model.fit(rows, values).machine_.kernel
+        model = median(5, gamma=0.01, learn_kernel="features").fit(rows, values)
         # or as good as one: a gain at the limit is decided by the last digits
+        kernel = model.machine_.kernel
         if not isinstance(kernel, Gaussian):
             assert max(kernel.scales) < 1.3 * min(kernel.scales)
         assert model.kernel_gain_ > 0.1
 
-    def test_one_width_per_feature_of_other_methods(self):
-        rows, labels = make_banana(200, random_state=0)
-        noisy = np.hstack([rows, np.random.default_rng(0).normal(size=(200, 4))])
-        svc = SparseSVC(8, gamma=0.1, learn_kernel="features", random_state=0)
-        scales = svc.fit(noisy, labels).machine_.kernel.scales
-        assert max(scales[2:]) < 0.6 * min(scales[:2])
-        svr = SparseSVR(8, C=10.0, gamma=0.1, learn_kernel="features", random_state=0)
-        assert isinstance(svr.fit(ROWS, VALUES).machine_.kernel, ScaledFeatures)
-
-    @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-    def test_classification(self, loss):
-        rows, labels = make_banana(200, random_state=0)
-        new, truth = make_banana(1000, random_state=1)
-        options = {"gamma": 0.02, "loss": loss, "random_state": 0}
-        given = SparseSVC(8, **options).fit(rows, labels)
-        learned = SparseSVC(8, learn_kernel=True, **options).fit(rows, labels)
-        assert learned.kernel_gain_ > 0.2
-        assert learned.score(new, truth) > given.score(new, truth) + 0.03
-
-    @pytest.mark.parametrize(
-        "loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "quantile"]
-    )
-    def test_support_vector_and_quantile_regression(self, loss):
-        options = {"C": 10.0, "gamma": 0.01, "loss": loss, "random_state": 0}
-        given = SparseSVR(10, **options).fit(ROWS, VALUES)
-        learned = SparseSVR(10, learn_kernel=True, **options).fit(ROWS, VALUES)
-        assert learned.kernel_gain_ > 0.01
-        assert learned.score(NEW, TRUTH) > given.score(NEW, TRUTH)
-
     def test_bits_weights_files_and_kernels(self, tmp_path):
         def make(**options):
-            return SparseKernelRidge(
-                5, **{"gamma": 0.05, "learn_kernel": True, "random_state": 0, **options}
-            )
+            return median(5, **{"gamma": 0.05, "learn_kernel": True, **options})
 
         m = make().fit(ROWS, VALUES)
         assert make().fit(ROWS, VALUES).machine_ == m.machine_
@@ -240,40 +211,40 @@ class TestLearning:
         assert loaded.kernel_gain_ == m.kernel_gain_ > 0.0
         assert_array_equal(loaded.predict(ROWS), m.predict(ROWS))
         assert make(kernel="matern52").fit(ROWS, VALUES).kernel_gain_ > 0.0
-        each = make(C=10.0, learn_kernel="features").fit(ROWS, VALUES)
+        each = make(learn_kernel="features").fit(ROWS, VALUES)
         assert isinstance(each.machine_.kernel, ScaledFeatures)
         each.save(tmp_path / "each.kernelet")
         assert load(tmp_path / "each.kernelet").machine_ == each.machine_
         assert load(tmp_path / "each.kernelet").learn_kernel == "features"
         assert clone(each).learn_kernel == "features"
-        with pytest.raises(ValueError, match='learn_kernel must be True, False or "features"'):
+        words = 'learn_kernel must be True, False, "features" or "auto", got \'feature\''
+        with pytest.raises(ValueError, match=words):
             make(learn_kernel="feature").fit(ROWS, VALUES)
         for kernel in ("poly", "laplacian"):
             with pytest.raises(ValueError, match="learns the width of a radial kernel"):
                 make(kernel=kernel).fit(ROWS, VALUES)
 
+    def test_auto_learns_nothing_by_rows_held_out(self):
+        """It takes several searches, and is done where it is asked for."""
+        model = median(5, gamma=0.05, learn_kernel="auto").fit(ROWS, VALUES)
+        assert model.machine_ == median(5, gamma=0.05).fit(ROWS, VALUES).machine_
+        assert model.kernel_gain_ == 0.0
+
+    @pytest.mark.parametrize("number", [4, 60])
+    def test_ctrl_c_leaves_a_usable_model(self, monkeypatch, number):
+        seen = ctrl_c_in(monkeypatch, number, most=10)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model = median(6, gamma=0.02, learn_kernel=True).fit(ROWS, VALUES)
+        assert model.interrupted_
+        assert len(seen) >= number - 1
+        assert np.isfinite(model.predict(ROWS)).all()
+
     def test_classes_share_the_width(self):
         labels = np.digitize(VALUES, [10.0, 17.0])
         assert SparseSVC(6, learn_kernel=True, random_state=0).fit(ROWS, labels).n_vectors_ == 6
-        with pytest.raises(ValueError, match='vectors="shared"'):
-            SparseSVC(6, learn_kernel=True, vectors="per_class").fit(ROWS, labels)
-
-    @pytest.mark.parametrize("after", [4, 60])
-    def test_ctrl_c_leaves_a_usable_model(self, monkeypatch, after):
-        evaluate, numbers = MarginalObjective.__call__, itertools.count(1)
-
-        def signalled(self, vectors, rank=None):
-            if next(numbers) == after:
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            return evaluate(self, vectors, rank)
-
-        monkeypatch.setattr(MarginalObjective, "__call__", signalled)
-        model = SparseKernelRidge(6, C=100.0, gamma=0.02, learn_kernel=True, random_state=0)
-        with pytest.warns(ConvergenceWarning, match="interrupted"):
-            model.fit(ROWS, VALUES)
-        assert model.interrupted_
-        assert next(numbers) < after + 10
-        assert np.isfinite(model.predict(ROWS)).all()
+        for learn in (True, "features"):
+            with pytest.raises(ValueError, match='vectors="shared"'):
+                SparseSVC(6, learn_kernel=learn, vectors="per_class").fit(ROWS, labels)
 
 
 def circle(n, seed):

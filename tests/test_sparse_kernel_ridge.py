@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 
-from kernelet.kernels import Gaussian
+from kernelet.kernels import Gaussian, ScaledFeatures
 from kernelet.learners import SparseKernelRidge
 from kernelet.learners.ridge_problem import RidgeProblem, leave_one_out
 from kernelet.machine import KernelMachine
@@ -19,9 +19,8 @@ y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] ** 2 + 0.1 * RNG.normal(size=40)
 TWO = np.column_stack([y, X[:, 0] * X[:, 1]])
 
 
-def solved(Z, targets, costs, gamma, bias=True):
+def solved(Z, targets, costs, kernel, bias=True):
     """Coefficients, intercept and value of the ridge problem over given vectors, by lstsq."""
-    kernel = Gaussian(gamma)
     L = np.linalg.cholesky(kernel(Z, Z))
     n, m = len(targets), len(Z)
     root = np.sqrt(costs)[:, None]
@@ -37,14 +36,17 @@ def solved(Z, targets, costs, gamma, bias=True):
     return solution, value
 
 
+@pytest.mark.parametrize("C", [5.0, "auto"])
+@pytest.mark.parametrize("learn", [False, "auto"])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("targets", [y, TWO], ids=["one", "two"])
-def test_the_machine_is_the_ridge_solution_over_its_vectors(bias, targets):
+def test_the_machine_is_the_ridge_solution_over_its_vectors(bias, targets, learn, C):
     weights = RNG.uniform(0.2, 3.0, 40)
-    m = SparseKernelRidge(6, C=5.0, gamma=0.5, fit_intercept=bias, random_state=0)
+    m = SparseKernelRidge(6, C=C, gamma=0.5, fit_intercept=bias, learn_kernel=learn, random_state=0)
     m.fit(X, targets, sample_weight=weights)
-    columns = targets.reshape(40, -1)
-    solution, value = solved(m.vectors_, columns, 5.0 * weights, 0.5, bias)
+    columns, kernel = targets.reshape(40, -1), m.machine_.kernel
+    assert isinstance(kernel, ScaledFeatures if learn == "auto" else Gaussian)
+    solution, value = solved(m.vectors_, columns, m.C_ * weights, kernel, bias)
     assert_allclose(m.machine_.coefficients, solution[:6], rtol=1e-6)
     assert_allclose(m.machine_.intercepts, solution[6] if bias else 0.0, rtol=1e-6)
     assert_allclose(m.objective_, value, rtol=1e-9)
@@ -53,7 +55,9 @@ def test_the_machine_is_the_ridge_solution_over_its_vectors(bias, targets):
 
 @pytest.mark.parametrize("targets", [y, TWO], ids=["one", "two"])
 def test_all_rows_as_vectors_give_kernel_ridge_back(targets):
-    m = SparseKernelRidge(40, C=20.0, gamma=0.5, fit_intercept=False, init=X).fit(X, targets)
+    m = SparseKernelRidge(
+        40, C=20.0, gamma=0.5, learn_kernel=False, fit_intercept=False, init=X
+    ).fit(X, targets)
     full = KernelRidge(alpha=1 / 20.0, kernel="rbf", gamma=0.5).fit(X, targets)
     assert_allclose(m.predict(X), full.predict(X), atol=1e-5)
     dual = full.dual_coef_.reshape(40, -1)
@@ -63,8 +67,8 @@ def test_all_rows_as_vectors_give_kernel_ridge_back(targets):
 
 
 def test_fewer_vectors_lie_between_kernel_ridge_and_the_start():
-    full = SparseKernelRidge(40, C=10.0, init=X).fit(X, y).objective_
-    few = SparseKernelRidge(8, C=10.0, random_state=0).fit(X, y)
+    full = SparseKernelRidge(40, C=10.0, learn_kernel=False, init=X).fit(X, y).objective_
+    few = SparseKernelRidge(8, C=10.0, learn_kernel=False, random_state=0).fit(X, y)
     assert full * (1.0 - 1e-6) <= few.objective_ < few.history_[0][0]
     assert few.objective_ <= 1.15 * full
 
@@ -72,17 +76,16 @@ def test_fewer_vectors_lie_between_kernel_ridge_and_the_start():
 class TestLeaveOneOut:
     @pytest.mark.parametrize("bias", [True, False])
     def test_it_is_what_a_refit_without_the_row_gives(self, bias):
-        Z, gamma, C = X[:7] + 0.1, 0.5, 3.0
+        Z, kernel, C = X[:7] + 0.1, Gaussian(0.5), 3.0
         weights = RNG.uniform(0.1, 1.0, 40)
         problem = RidgeProblem(TWO, C * weights, bias)
-        kernel = Gaussian(gamma)
-        solution, _ = solved(Z, TWO, C * weights, gamma, bias)
+        solution, _ = solved(Z, TWO, C * weights, kernel, bias)
         b = solution[7] if bias else np.zeros(2)
         machine = KernelMachine(kernel, Z, solution[:7], b)
         found = leave_one_out(machine, X, TWO, weights, C, bias)
         for i in (0, 11, 39):
             without = np.where(np.arange(40) == i, 0.0, weights)
-            other, _ = solved(Z, TWO, C * without, gamma, bias)
+            other, _ = solved(Z, TWO, C * without, kernel, bias)
             f = kernel(X[i : i + 1], Z)[0] @ other[:7] + (other[7] if bias else 0.0)
             assert_allclose(found[i], TWO[i] - f, rtol=1e-6)
         assert problem.leverages(np.ones((40, 1))).shape == (40,)
@@ -96,12 +99,12 @@ class TestLeaveOneOut:
         # of a row that is there twice one stays
         i = int(np.flatnonzero(times == 2)[0])
         counts = times - (np.arange(40) == i)
-        Z, gamma = weighted.vectors_, weighted.machine_.kernel.gamma
-        other, _ = solved(Z, y[:, None], counts.astype(float), gamma)
-        f = Gaussian(gamma)(X[i : i + 1], Z)[0] @ other[:5] + other[5]
+        Z, kernel, C = weighted.vectors_, weighted.machine_.kernel, weighted.C_
+        other, _ = solved(Z, y[:, None], C * counts.astype(float), kernel)
+        f = kernel(X[i : i + 1], Z)[0] @ other[:5] + other[5]
         kept = times > 0
         found = leave_one_out(
-            weighted.machine_, X[kept], y[kept, None], times[kept].astype(float), 1.0, True
+            weighted.machine_, X[kept], y[kept, None], times[kept].astype(float), C, True
         )
         assert_allclose(found[np.flatnonzero(kept) == i][0], y[i] - f, rtol=1e-6)
 

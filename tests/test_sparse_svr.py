@@ -148,7 +148,7 @@ class TestSquaredRegression:
     def test_without_a_tube_it_is_ridge_regression_at_twice_the_cost(self):
         options = {"gamma": 0.5, "init": X[:5], "max_iter": 1}
         m = SparseSVR(5, C=2.0, epsilon=0.0, loss=SQUARED, tol=1e-6, **options).fit(X, y)
-        ridge = SparseKernelRidge(5, C=4.0, tol=1e-6, **options).fit(X, y)
+        ridge = SparseKernelRidge(5, C=4.0, tol=1e-6, learn_kernel=False, **options).fit(X, y)
         assert_allclose(m.objective_, ridge.objective_, rtol=1e-6)
         assert_allclose(m.predict(X), ridge.predict(X), atol=1e-4)
 
@@ -210,10 +210,22 @@ class TestSquaredRegression:
             problem.subset(part).loss(scores[part]), 1e9 * WEIGHTS[part] @ deviations**2
         )
 
-    def test_smooth_problems_are_marked(self):
-        assert SquaredIntervalProblem.is_smooth
-        assert not IntervalProblem.is_smooth
-        assert not OneClassProblem.is_smooth
+    def test_problems_know_their_smooth_twins(self):
+        squared = SquaredIntervalProblem.tube(y, WEIGHTS, 0.1)
+        assert squared.smooth is squared
+        assert IntervalProblem.pinball(y, WEIGHTS, 0.3, 1.0).smooth is None
+        assert OneClassProblem(WEIGHTS, 0.1).smooth is None
+        tube = IntervalProblem.tube(y, WEIGHTS, 0.1, 5.0)
+        scores = 0.3 * y[:, None]
+        for problem, rows in (
+            (tube, slice(None)),
+            (tube.subset(np.arange(0, 60, 2)), slice(0, 60, 2)),
+        ):
+            lacks = np.maximum(0.0, np.abs(y - scores[:, 0]) - 0.1)[rows]
+            # a deviation as large as the targets costs the same
+            assert_allclose(problem.smooth.loss(scores[rows]), WEIGHTS[rows] @ lacks**2 / 5.0)
+            assert_allclose(problem.loss(scores[rows]), WEIGHTS[rows] @ lacks)
+        assert_allclose(tube.scaled(3.0).smooth.loss(scores), 3.0 * tube.smooth.loss(scores))
 
 
 class TestOneClass:

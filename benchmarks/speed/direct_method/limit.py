@@ -2,7 +2,8 @@
 
 That is the product for the kernel values and their exponentials, the product for the features, for
 each step of Newton's method the scores and the Gram products over the rows inside the margin, and
-the two products of the gradient; in the same precision and with as many threads.
+the products of the gradient in the vectors and in the scales of the features; in the same precision
+and with as many threads.
 """
 
 from __future__ import annotations
@@ -33,22 +34,23 @@ N_REPEATS = 3
 class Watched:
     """An objective, and what its last evaluation came to.
 
-    ``work`` returns Newton steps (the mean over the outputs) and the slopes dF/df of all rows, in
-    the precision of the features.
+    ``evaluate`` takes coordinates of vectors, which ``coordinates`` returns. ``work`` returns
+    Newton steps (the mean over the outputs) and the slopes dF/df of all rows, in the precision of
+    the features.
     """
 
     evaluate: Callable[[np.ndarray], Any]
+    coordinates: Callable[[np.ndarray], np.ndarray]
     work: Callable[[], tuple[float, np.ndarray]]
 
 
-def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float) -> Watched:
+def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int) -> Watched:
     """The one function here that knows the names inside the library."""
     from kernelet.kernels import Gaussian
     from kernelet.learners import svm_problem
-    from kernelet.learners.direct import INNER_SHARE
-    from kernelet.learners.marginal import MarginalObjective
+    from kernelet.learners.joint_objective import JointObjective, Place
 
-    solve, last = svm_problem.squared_hinge_nearby, []
+    solve, last = svm_problem.squared_losses_nearby, []
 
     def watched(*arguments: Any, **options: Any) -> Any:
         found = solve(*arguments, **options)
@@ -59,13 +61,20 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float) -> Watched:
         found, precision = last
         if found is None:
             raise RuntimeError("Newton's method did not end from the solution nearby")
-        return found.n_iter / Y.shape[1], (-2.0 * C * Y * found.slacks).astype(precision)
+        return found.n_iter / Y.shape[1], (-found.pulls).astype(precision)
 
-    svm_problem.squared_hinge_nearby = watched  # measured, not changed
-    # 3e-3 is the tolerance of SparseSVC
-    problem = svm_problem.SVMProblem(Y, np.full(len(Y), C), "squared_hinge", INNER_SHARE * 3e-3)
-    objective = MarginalObjective(X, Gaussian(gamma), problem)
-    return Watched(objective, work)
+    svm_problem.squared_losses_nearby = watched  # measured, not changed
+    problem = svm_problem.SVMProblem(Y, np.full(len(Y), C), "squared_hinge")
+    # on all rows, where a search would begin on a sample
+    objective = JointObjective(
+        X, Gaussian(gamma), problem, "features", n_vectors, seed=0, n_first=len(X)
+    )
+    scales = objective.stage.parameters
+    return Watched(
+        lambda v: objective.at(Place(scales, v)),
+        lambda Z: objective.stage.coordinates(scales, Z),
+        work,
+    )
 
 
 def least(work: Callable[[], object]) -> float:
@@ -88,14 +97,16 @@ def limit_seconds(X: np.ndarray, Z: np.ndarray, n_newton: float, slopes: np.ndar
     inside = [np.ascontiguousarray(K[slopes[:, j] != 0.0]) for j in range(k)]
     active = slopes.any(axis=1)
     pulled, rows = np.ascontiguousarray(slopes[active]), np.ascontiguousarray(X[active])
-    weighted = np.ones((len(rows), m), dtype)
+    weighted, one = np.ones((len(rows), m), dtype), np.ones(X.shape[1], dtype)
     newton = least(lambda: [A.T @ A for A in inside]) + least(lambda: K @ weights)
     once = (
         lambda: X @ Z.T,
+        lambda: X @ one,
         lambda: np.exp(K),
         lambda: K @ square,
         lambda: pulled @ weights.T,
         lambda: weighted.T @ rows,
+        lambda: weighted[:, 0] @ rows,
     )
     return sum(map(least, once)) + n_newton * newton
 
@@ -104,8 +115,9 @@ def evaluation_and_limit(X: np.ndarray, y: np.ndarray, n_vectors: int) -> dict[s
     """Seconds of an evaluation near a solution, and of its limit."""
     gamma = 1.0 / (X.shape[1] * X.var())
     Y = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
-    watched = watched_objective(X, Y, gamma)
-    Z = descended(watched, KMeans(n_vectors, n_init=1, random_state=0).fit(X).cluster_centers_)
+    watched = watched_objective(X, Y, gamma, n_vectors)
+    centres = KMeans(n_vectors, n_init=1, random_state=0).fit(X).cluster_centers_
+    Z = descended(watched, watched.coordinates(centres))
     rng = np.random.default_rng(0)
     moved = [Z + NEARBY * Z.std() * rng.normal(size=Z.shape) for _ in range(N_EVALUATIONS)]
     return averaged(watched, X, moved)

@@ -76,21 +76,26 @@ def choose_cost(
     Returns
     -------
     ChosenCost
-        The first cost, without a kernel, where there are too few rows to hold any out.
+        The first cost, without a kernel, where there are too few rows to hold any out. After
+        Ctrl-C, the best until then.
     """
     parts = divided(weights, seed)
     if min(held.index.size for _, held in parts) < _FEWEST:
         return ChosenCost(first, vectors, None)
     path = _Path(X, problem, search, parts, vectors)
-    best = path.search(first)
-    while path.n_searches < _SEARCHES and not best.interrupted:
-        cost = path.descend_from(best.cost)
-        if cost == best.cost:
-            break
-        end = path.search(cost)
-        if end.interrupted or end.risk > (1.0 - _WORTH) * best.risk:
-            return replace(best, interrupted=end.interrupted)
-        best = end
+    best = ChosenCost(first, vectors, None)
+    try:
+        best = path.search(first)
+        while path.n_searches < _SEARCHES and not best.interrupted:
+            cost = path.descend_from(best.cost)
+            if cost == best.cost:
+                break
+            end = path.search(cost)
+            if end.interrupted or end.risk > (1.0 - _WORTH) * best.risk:
+                return replace(best, interrupted=end.interrupted)
+            best = end
+    except KeyboardInterrupt:  # between two searches, or before there is anything of the first
+        return replace(best, interrupted=True)
     return best
 
 
@@ -177,16 +182,21 @@ class _Path:
         """The cost nearby at which rows held out cost least, over the vectors found."""
         best, least = cost, self._risk(cost)
         for factor in (_FACTOR, 1.0 / _FACTOR):
-            there = cost * factor
+            there = _rounded(cost * factor)
             while _LOWEST <= there <= _HIGHEST:
                 risk = self._risk(there)
                 if risk > (1.0 - _WORTH) * least:
                     break
                 best, least = there, risk
-                there *= factor
+                there = _rounded(there * factor)
             if best != cost:
                 break
         return best
+
+
+def _rounded(cost: float) -> float:
+    """A power of ten as it is written: 0.1, not 0.1 and a rounding error."""
+    return float(f"{cost:.12g}")
 
 
 @dataclass(eq=False)

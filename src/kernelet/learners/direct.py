@@ -117,7 +117,8 @@ def search_vectors(
     search = partial(descend, random_state=seed, on_step=on_step)
     table, at_hand = ground.at_hand(problem)
     smooth, is_last = at_hand.smooth, at_hand.smooth is problem
-    is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
+    # vectors that are added or dropped are not where a search would end
+    is_near = n_vectors == vectors.shape[0] and learn == "nothing"
     if smooth is None or (is_near and not is_last) or not _can_join(kernel, table.X):
         objective = ground.objective(kernel, problem)
         return search(objective, vectors, max_iter=max_iter, tol=tol, n_vectors=n_vectors)
@@ -130,16 +131,15 @@ def search_vectors(
         tol=tol if is_last else max(tol, _FIRST_TOL),
         n_vectors=n_vectors,
     )
-    if learn == "features" and smooth.is_sum and not is_trial:
-        first = replace(first, best=without_small_scales(table.X, smooth, first.best, seed))
     if learn != "nothing" and not is_trial:
-        first = replace(first, kernel_gain=joint.kernel_gain(first.best))
+        first = _settled(first, joint, table.X, smooth, learn, seed)
     if is_last:
         return first
     end = search(
         ground.objective(first.best.kernel, problem),
         first.best.vectors,
-        max_iter=0 if first.interrupted else max_iter - first.n_iter,
+        max_iter=first.n_iter if first.interrupted else max_iter,
+        n_before=first.n_iter,
         tol=tol,
         revives=table is ground,  # a sample has shown which vectors help
     )
@@ -151,11 +151,26 @@ def _can_join(kernel: Kernel, X: Any) -> TypeGuard[RadialKernel]:
     return isinstance(kernel, RadialKernel) and are_distances_precise(X, kernel, np.float64)
 
 
+def _settled(
+    end: Descent, objective: JointObjective, X: Any, problem: Any, learn: str, seed: int
+) -> Descent:
+    """The end of a search without features that hardly count, and what its kernel gains."""
+    best = end.best
+    try:
+        if learn == "features" and problem.is_sum:
+            best = without_small_scales(X, problem, best, seed)
+        gain = objective.kernel_gain(best)
+    except KeyboardInterrupt:  # the search is not lost; Ctrl-C once more is passed on
+        best, end, gain = end.best, end.interrupted_later(), objective.kernel_gain(end.best)
+    return replace(end, best=best, kernel_gain=gain)
+
+
 def descend(
     objective: Objective,
     vectors: FloatArray,
     *,
     max_iter: int,
+    n_before: int = 0,
     tol: float,
     n_vectors: int | None = None,
     random_state: int = 0,
@@ -173,6 +188,7 @@ def descend(
         objective,
         vectors,
         max_iter=max_iter,
+        n_before=n_before,
         tol=tol,
         revive=(lambda at: revived(objective, at, rng)) if revives else None,
         on_step=on_step,

@@ -223,6 +223,8 @@ class DirectEstimator(WarmStarted):
         """The cost that serves rows held out best, and a plan that starts where it was found."""
         seed = int(plan.seeds[0, 0])
         start = plan.starts[0]
+        # vectors of a seed are as many as there can be, and far from the end of a search
+        n_vectors = None if start is None else plan.budgets[0]
         if start is None:
             start = table.seed(plan.budgets[0], self.init, plan.kernel, seed)
 
@@ -240,14 +242,16 @@ class DirectEstimator(WarmStarted):
                 is_trial=True,
                 max_iter=self.max_iter,
                 tol=_COST_TOL * self.tol,
-                n_vectors=plan.budgets[0],
+                n_vectors=n_vectors,
                 seed=seed,
             )
 
         before = getattr(self, "C_", None) if plan.starts[0] is not None else None
         chosen = choose_cost(table.X, table.weights, problem, start, search, seed, before or 1.0)
         plan = replace(plan, interrupted=plan.interrupted or chosen.interrupted)
-        if chosen.kernel is not None and len(plan.problems) == 1 and self.n_init == 1:
+        # vectors of the last fit were found at its cost for all rows, those of the path for fewer
+        is_better_start = chosen.kernel is not None and chosen.cost != before
+        if is_better_start and len(plan.problems) == 1 and self.n_init == 1:
             plan = replace(plan, starts=[chosen.vectors], found=chosen.kernel)
         return plan, chosen.cost
 
