@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_outlier_detector
 
+from kernelet.kernels import ScaledFeatures
 from kernelet.kernels.caller import warn_caller
 
 FloatArray = NDArray[np.float64]
@@ -198,6 +199,8 @@ def _label(classes: NDArray[Any], code: Any) -> str:
 def _advice(estimator: Any) -> str:
     """What to try, by the names of the parameters that the estimator has."""
     given, kernel = estimator.get_params(deep=False), estimator.machine_.kernel
+    if isinstance(kernel, ScaledFeatures):  # its scales were learned, its kernel was given
+        kernel = kernel.kernel
     steps = []
     if hasattr(kernel, "gamma"):
         steps.append(f"another gamma (now {kernel.gamma:.3g})")

@@ -76,21 +76,26 @@ def choose_cost(
     Returns
     -------
     ChosenCost
-        The first cost, without a kernel, where there are too few rows to hold any out.
+        The first cost, without a kernel, where there are too few rows to hold any out. After
+        Ctrl-C, the best until then.
     """
     parts = divided(weights, seed)
     if min(held.index.size for _, held in parts) < _FEWEST:
         return ChosenCost(first, vectors, None)
     path = _Path(X, problem, search, parts, vectors)
-    best = path.search(first)
-    while path.n_searches < _SEARCHES and not best.interrupted:
-        cost = path.descend_from(best.cost)
-        if cost == best.cost:
-            break
-        end = path.search(cost)
-        if end.interrupted or end.risk > (1.0 - _WORTH) * best.risk:
-            return replace(best, interrupted=end.interrupted)
-        best = end
+    best = ChosenCost(first, vectors, None)
+    try:
+        best = path.search(first)
+        while path.n_searches < _SEARCHES and not best.interrupted:
+            cost = path.descend_from(best.cost)
+            if cost == best.cost:
+                break
+            end = path.search(cost)
+            if end.interrupted or end.risk > (1.0 - _WORTH) * best.risk:
+                return replace(best, interrupted=end.interrupted)
+            best = end
+    except KeyboardInterrupt:  # between two searches, or before there is anything of the first
+        return replace(best, interrupted=True)
     return best
 
 

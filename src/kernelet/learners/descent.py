@@ -60,10 +60,9 @@ class Descent:
     kernel_gain: float = 0.0
 
     def after(self, first: Descent) -> Descent:
-        """The end of a search that went on from where another ended."""
+        """The end of a search that went on from where another ended, and counted its steps."""
         return replace(
             self.interrupted_later() if first.interrupted else self,
-            n_iter=self.n_iter + first.n_iter,
             n_evaluations=self.n_evaluations + first.n_evaluations,
             kernel_gain=first.kernel_gain,
         )
@@ -92,6 +91,7 @@ def minimize_over_vectors(
     Z: FloatArray,
     *,
     max_iter: int = 200,
+    n_before: int = 0,
     tol: float = 1e-4,
     revive: Callable[[Evaluation], FloatArray | None] | None = None,
     on_step: Callable[[Progress], bool | None] | None = None,
@@ -108,6 +108,8 @@ def minimize_over_vectors(
     Z : ndarray of shape (m, d)
     max_iter : int, default=200
         Accepted steps in all.
+    n_before : int, default=0
+        Those of them that an earlier search has taken.
     tol : float, default=1e-4
         The search ends when a step lowers W by less than ``tol`` times its value divided by ten
         (by sqrt(10 m) above ten vectors), three times in a row, or when the largest component of
@@ -122,7 +124,7 @@ def minimize_over_vectors(
     """
     m, d = Z.shape
     with one_thread_if_small(objective.n_rows * m * (m + d)):
-        search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, tol, on_step)
+        search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, n_before, tol, on_step)
         search.run(revive)
         return search.result()
 
@@ -133,6 +135,7 @@ class _Search:
         objective: Objective,
         Z: FloatArray,
         max_iter: int,
+        n_before: int,
         tol: float,
         on_step: Callable[[Progress], bool | None] | None,
     ) -> None:
@@ -143,7 +146,7 @@ class _Search:
         self.quiet_drop = 0.1 * tol * min(1.0, (10 / Z.shape[0]) ** 0.5)
         self.on_step = on_step
         self.started = time.perf_counter()
-        self.n_iter = 0
+        self.n_iter = n_before
         self.interrupted = False
         self.stopped = False
         self.history: list[float] = []

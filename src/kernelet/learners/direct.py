@@ -114,14 +114,24 @@ def search_vectors(
         joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned)
         first = search(joint, vectors, max_iter=max_iter, n_vectors=n_vectors)
         if learn != "nothing":
-            first = replace(first, kernel_gain=joint.kernel_gain(first.best))
+            first = _with_gain(first, joint)
         if is_last:
             return first
         vectors, kernel, n_vectors = first.best.vectors, first.best.kernel, None
-        max_iter = 0 if first.interrupted else max_iter - first.n_iter
+        if first.interrupted:
+            max_iter = first.n_iter
     objective = ground.objective(kernel, problem)
-    end = search(objective, vectors, max_iter=max_iter, n_vectors=n_vectors)
+    n_before = 0 if first is None else first.n_iter
+    end = search(objective, vectors, max_iter=max_iter, n_before=n_before, n_vectors=n_vectors)
     return end if first is None else end.after(first)
+
+
+def _with_gain(end: Descent, objective: JointObjective) -> Descent:
+    try:
+        gain = objective.kernel_gain(end.best)
+    except KeyboardInterrupt:  # the search is not lost; Ctrl-C once more is passed on
+        end, gain = end.interrupted_later(), objective.kernel_gain(end.best)
+    return replace(end, kernel_gain=gain)
 
 
 def descend(
@@ -129,6 +139,7 @@ def descend(
     vectors: FloatArray,
     *,
     max_iter: int,
+    n_before: int = 0,
     tol: float,
     n_vectors: int | None = None,
     random_state: int = 0,
@@ -142,6 +153,7 @@ def descend(
         objective,
         vectors,
         max_iter=max_iter,
+        n_before=n_before,
         tol=tol,
         revive=lambda at: revived(objective, at, rng),
         on_step=on_step,

@@ -238,7 +238,9 @@ class DirectEstimator(WarmStarted):
         before = getattr(self, "C_", None) if plan.starts[0] is not None else None
         chosen = choose_cost(table.X, table.weights, problem, start, search, seed, before or 1.0)
         plan = replace(plan, interrupted=plan.interrupted or chosen.interrupted)
-        if chosen.kernel is not None and len(plan.problems) == 1 and self.n_init == 1:
+        # vectors of the last fit were found at its cost for all rows, those of the path for fewer
+        is_better_start = chosen.kernel is not None and chosen.cost != before
+        if is_better_start and len(plan.problems) == 1 and self.n_init == 1:
             plan = replace(plan, starts=[chosen.vectors], found=chosen.kernel)
         return plan, chosen.cost
 

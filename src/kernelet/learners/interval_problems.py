@@ -139,6 +139,8 @@ class SquaredIntervalProblem:
         return self.solve(Phi.astype(np.float64), start) if near is None else near
 
     def _near(self, Phi: FloatArray, start: Start, **options: Any) -> InnerSolution | None:
+        if self.lower.max() <= self.upper.min():
+            return None  # steps end anywhere inside of all intervals, not in their middle
         ends = self.lower[:, None], self.upper[:, None]
         near = squared_losses_nearby(Phi, *ends, self.C, *start, **options)
         if near is None:

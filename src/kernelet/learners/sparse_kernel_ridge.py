@@ -91,7 +91,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         The share by which W lies below its value with the kernel given, over the same vectors; 0
         where nothing is learned of the kernel.
     history_ : list of ndarray
-        One array: W after each step.
+        One array: W after each step, with a regulariser where scales of features are learned.
     n_iter_ : int
         Steps taken.
     n_evaluations_ : int

@@ -161,7 +161,8 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         The share by which W lies below its value with the kernel given, over the same vectors; 0
         where nothing is learned of the kernel.
     history_ : list of ndarray
-        W after each step of the search that was kept, for each independent search.
+        W after each step of the search that was kept, for each independent search; with a
+        regulariser where scales of features are learned.
     n_iter_ : int
         Steps taken, over all searches that were kept.
     n_evaluations_ : int

@@ -104,7 +104,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         a quantile, the share by which the loss of rows held out fell. 0 where nothing is learned of
         the kernel.
     history_ : list of ndarray
-        One array: W after each step.
+        One array: W after each step, with a regulariser where scales of features are learned.
     n_iter_ : int
         Steps taken.
     n_evaluations_ : int
