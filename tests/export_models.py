@@ -59,10 +59,10 @@ def _two(model: Any) -> Any:
     return model.fit(X, np.where(y == 2, "virginica", "other"))
 
 
-def _calibrated(n_classes: int) -> Any:
+def _calibrated(n_classes: int, **parameters: Any) -> Any:
     X, y = flowers()
     y = np.minimum(y, n_classes - 1)
-    small = kernelet.SparseSVC(5, random_state=0).fit(X[:100], y[:100])
+    small = kernelet.SparseSVC(5, random_state=0, **parameters).fit(X[:100], y[:100])
     return kernelet.calibrate(small, X[100:], y[100:])
 
 
@@ -97,6 +97,13 @@ MODELS: dict[str, Callable[[], Any]] = {
     "two classes": lambda: _two(kernelet.SparseSVC(4, random_state=0)),
     "two classes, RVM": lambda: _two(kernelet.RelevanceVectorClassifier()),
     "two classes, calibrated": lambda: _calibrated(2),
+    "two classes, one width": lambda: _two(
+        kernelet.SparseSVC(4, learn_kernel=True, random_state=0)
+    ),
+    "two classes, one width, calibrated": lambda: _calibrated(2, learn_kernel=True),
+    "two classes, hinge": lambda: _two(
+        kernelet.SparseSVC(4, C=1.0, loss="hinge", learn_kernel=False, random_state=0)
+    ),
     "per class": lambda: _small(
         kernelet.SparseSVC, n_vectors=3, vectors="per_class", random_state=0
     ),

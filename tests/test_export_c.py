@@ -289,14 +289,25 @@ def test_rows_that_are_not_finite(shared, digits, tmp_path):
         assert (library.predict(X)[1:] >= 0).all()
 
 
+def without_scales(machine):
+    """The same vectors and coefficients with the kernel inside ScaledFeatures."""
+    assert isinstance(machine.kernel, ScaledFeatures)
+    return KernelMachine(
+        machine.kernel.kernel, machine.vectors, machine.coefficients, machine.intercepts
+    )
+
+
 def test_what_it_costs_is_said(shared):
     machine, labels = 30 * 64 + 30 * 10 + 10, 4 * 10
     for dtype, itemsize in (("float32", 4), ("float64", 8)):
-        written = c_source(shared, "digits", dtype)
-        assert written.flash_bytes == itemsize * machine + labels
-        assert written.cost.arithmetic == 30 * (3 * 64 + 2 * 10)
+        written = c_source(shared, "digits", dtype)  # with a learned scale for each feature
+        assert written.flash_bytes == itemsize * (machine + 64) + labels
+        assert written.cost.arithmetic == 30 * (4 * 64 + 2 * 10)
         assert written.cost.calls == 30
-        assert written.operations == "6360 additions and multiplications, 30 calls of math.h"
+        assert written.operations == "8280 additions and multiplications, 30 calls of math.h"
+        plain = c_source(without_scales(shared.machine_), "digits", dtype)
+        assert plain.flash_bytes == itemsize * machine
+        assert plain.cost.arithmetic == 30 * (3 * 64 + 2 * 10)
     for dtype in DTYPES:
         written = c_source(shared, "digits", dtype)
         for line in (
@@ -363,8 +374,9 @@ def test_a_matrix_beyond_the_type_is_refused():
 
 
 def test_what_rounding_does_is_said(shared):
+    assert rounding_units(without_scales(shared.machine_)) == 30 + 6 + (2 * 64 + 8)
     units = rounding_units(shared.machine_)
-    assert units == 30 + 6 + (2 * 64 + 8)
+    assert units == 30 + 6 + (2 * 64 + 8 + 4)
     assert f"{units} * 2^-24" in c_source(shared, "digits").header
     assert f"{units} * 2^-53" in c_source(shared, "digits", "float64").header
 

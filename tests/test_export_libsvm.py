@@ -75,7 +75,8 @@ class Libsvm:
 X, Y = flowers()
 TWO = np.where(Y == 2, 7, -3)
 MODELS = {
-    "rbf": lambda: kernelet.SparseSVC(6, random_state=0).fit(X, TWO),
+    "rbf": lambda: kernelet.SparseSVC(6, learn_kernel=False, random_state=0).fit(X, TWO),
+    "learned width": lambda: kernelet.SparseSVC(6, learn_kernel=True, random_state=0).fit(X, TWO),
     "linear": lambda: SVC(kernel="linear").fit(X, TWO),
     "poly": lambda: NuSVC(nu=0.2, kernel="poly", coef0=1.0, degree=2).fit(X, TWO),
     "sigmoid": lambda: SVC(kernel="sigmoid", gamma=0.01, coef0=-0.5).fit(X, TWO),
@@ -110,7 +111,7 @@ def test_a_machine_and_its_zeros():
 
 
 def test_labels_that_are_no_integers_become_signs():
-    model = fitted("two classes")
+    model = fitted("two classes, one width")
     with pytest.warns(UserWarning, match="'virginica' is written as 1 and 'other' as -1"):
         read = Libsvm(libsvm_text(model))
     assert_array_equal(read.predict(X) == 1, model.predict(X) == "virginica")
@@ -123,7 +124,7 @@ def test_labels_that_are_no_integers_become_signs():
 
 
 def test_probabilities_go_along():
-    model = fitted("two classes, calibrated")
+    model = fitted("two classes, one width, calibrated")
     read = Libsvm(libsvm_text(model))
     assert_allclose(read.predict_proba(X), model.predict_proba(X)[:, 1], atol=1e-12)
     small = kernelet.ReducedSVC(4, random_state=0).fit(X, TWO)
@@ -148,9 +149,10 @@ def test_what_libsvm_does_not_know_is_refused(name, error, reason, tmp_path):
     laplacian = KernelMachine(kernels.Laplacian(), [[1.0]], [1.0])
     with pytest.raises(ValueError, match="does not know the kernel Laplacian"):
         libsvm(laplacian, tmp_path / "svm.model")
-    scaled = kernels.ScaledFeatures(kernels.Gaussian(), [2.0])
-    with pytest.raises(ValueError, match="no place for one width per feature"):
-        libsvm(KernelMachine(scaled, [[1.0]], [1.0]), tmp_path / "svm.model")
+    scaled = KernelMachine(kernels.ScaledFeatures(kernels.Gaussian(), [2.0]), [[1.0]], [1.0])
+    for model in (scaled, fitted("two classes")):
+        with pytest.raises(ValueError, match=r"one scale per feature.*learn_kernel=True.*=False"):
+            libsvm(model, tmp_path / "svm.model")
     projected = kernels.ProjectedFeatures(kernels.Gaussian(), [[2.0]])
     with pytest.raises(ValueError, match=r"no place for a matrix .* export to JSON"):
         libsvm(KernelMachine(projected, [[1.0]], [1.0]), tmp_path / "svm.model")

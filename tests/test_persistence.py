@@ -293,13 +293,15 @@ class TestEstimators:
         kernelet.compress(again(small, path), 3).save(path)
         assert read_summary(path)["training"]["n_rows"] == 150
 
-    def test_the_file_is_little_more_than_the_machine(self, path):
-        model = kernelet.SparseSVC(40, max_iter=3, random_state=0)
+    @pytest.mark.parametrize(("learn_kernel", "n_scales"), [(False, 0), ("auto", 64)])
+    def test_the_file_is_little_more_than_the_machine(self, learn_kernel, n_scales, path):
+        model = kernelet.SparseSVC(40, learn_kernel=learn_kernel, max_iter=3, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(np.random.default_rng(0).normal(size=(200, 64)), np.arange(200) % 2)
         model.save(path)
-        assert path.stat().st_size < model.machine_.nbytes + 2500
+        # a learned scale is 8 of nbytes, and written as a text of up to 23 characters and a comma
+        assert path.stat().st_size < model.machine_.nbytes + 2500 + 16 * n_scales
 
 
 class TestRefusals:

@@ -40,7 +40,7 @@ def test_predictions(name, tmp_path):
 
 
 def test_probabilities(tmp_path):
-    model = fitted("two classes, calibrated")
+    model = fitted("two classes, one width, calibrated")
     head, *lines = svm_predict(model, tmp_path, "-b", "1")
     assert head == "labels 1 0"
     numbers = np.array([[float(text) for text in line.split()] for line in lines])

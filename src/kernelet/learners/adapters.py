@@ -48,6 +48,8 @@ class Adapted:
         Cost that the model was trained with.
     class_weight : dict, "balanced" or None
         Weights of the classes in training.
+    loss : {"hinge", "squared_hinge"}
+        Loss that the cost multiplied in training.
     attributes : dict
         What the compressed estimator needs to know of the original besides.
     """
@@ -57,6 +59,7 @@ class Adapted:
     classes: NDArray[Any] | None = None
     C: float | None = None
     class_weight: Mapping[Any, float] | str | None = None
+    loss: str = "hinge"
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -82,8 +85,9 @@ def _of_machine(model: KernelMachine) -> Adapted:
 
 
 def _of_classifier(model: KernelClassifier) -> Adapted:
-    C = float(getattr(model, "C", 1.0))
-    return Adapted(model.machine_, "classes", model.classes_, C, model.class_weight)
+    C = float(getattr(model, "C_", getattr(model, "C", 1.0)))  # C_ is what C="auto" chose
+    loss = getattr(model, "loss", "hinge")
+    return Adapted(model.machine_, "classes", model.classes_, C, model.class_weight, loss)
 
 
 def _of_regressor(model: KernelRegressor) -> Adapted:
@@ -164,7 +168,7 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
         "decision_function_shape_": model.decision_function_shape,
         "break_ties_": model.break_ties,
     }
-    return Adapted(machine, "pairs", classes, C, weight, attributes)
+    return Adapted(machine, "pairs", classes, C, weight, attributes=attributes)
 
 
 def _predicted_classes(model: SVC | NuSVC) -> NDArray[Any]:

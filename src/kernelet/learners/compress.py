@@ -54,7 +54,7 @@ def compress(
     refit : {"none", "margin", "direct"}, default="none"
         What is done with the labels once the vectors are found: nothing (the RS method); the
         coefficients again by the SVM over the vectors, (45) (MRS); or the vectors as well, by the
-        direct method from there (SLMC).
+        direct method from there (SLMC). Both minimise the loss that the model was trained with.
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
@@ -134,9 +134,16 @@ def _refitted(
     Y, costs = _targets(adapted, codes, 1.0 if cost is None else cost)
     vectors = np.asarray(machine.vectors, dtype=np.float64)
     if refit == "margin":
-        return learn_with_vectors(X, Y, costs, machine.kernel, vectors).machine
+        return learn_with_vectors(X, Y, costs, machine.kernel, vectors, loss=adapted.loss).machine
     descent = learn_sparse_svm(
-        X, Y, costs, machine.kernel, vectors, max_iter=max_iter, random_state=random_state
+        X,
+        Y,
+        costs,
+        machine.kernel,
+        vectors,
+        loss=adapted.loss,
+        max_iter=max_iter,
+        random_state=random_state,
     )
     return descent.best.machine
 

@@ -11,8 +11,9 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.marginal import FloatArray
+from kernelet.learners.svm_problem import LOSSES
 from kernelet.machine import KernelMachine
-from kernelet.solvers import Solution, hinge_ridge_many
+from kernelet.solvers import Solution
 from kernelet.solvers.block_hinge import BlockSolution, block_hinge
 from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
 
@@ -41,6 +42,7 @@ def learn_with_vectors(
     kernel: Kernel,
     vectors: FloatArray,
     *,
+    loss: str = "hinge",
     regularizer: str = "margin",
     tol: float = 1e-6,
 ) -> FixedVectors:
@@ -54,6 +56,7 @@ def learn_with_vectors(
     costs : ndarray of shape (n,) or (n, k)
     kernel : Kernel
     vectors : ndarray of shape (m, d)
+    loss : {"hinge", "squared_hinge"}, default="hinge"
     regularizer : {"margin", "ridge"}, default="margin"
     tol : float, default=1e-6
 
@@ -62,7 +65,7 @@ def learn_with_vectors(
     FixedVectors
     """
     space = _space(kernel, vectors, regularizer)
-    return _learned(space, hinge_ridge_many(space.features(X), Y, costs, tol=tol))
+    return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
 
 
 def learn_with_vectors_elsewhere(
