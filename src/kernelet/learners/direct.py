@@ -19,6 +19,9 @@ from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjecti
 
 # The inner solves need not be finer than the search over Z can tell.
 INNER_SHARE = 1e-2
+# L-BFGS goes on from a checkpoint without its memory: its first steps are small wherever it is. On
+# digits a search that was broken off half way could end after three of them, at a W 11 % above.
+UNJUDGED_STEPS = 10
 
 
 def learn_direct(
@@ -80,6 +83,9 @@ def search_vectors(
     tol: float,
     n_vectors: int | None = None,
     seed: int = 0,
+    n_before: int = 0,
+    is_prepared: bool = False,
+    unit: float | None = None,
     on_step: Callable[[Progress], bool | None] | None = None,
 ) -> Descent:
     """The search over vectors, and over the kernel's scales, for rows wherever they are.
@@ -103,27 +109,59 @@ def search_vectors(
     max_iter, tol, n_vectors, on_step
         As in `learn_direct`.
     seed : int
+    n_before : int, default=0
+        Steps of a search that was broken off, from the vectors of which this one goes on.
+    is_prepared : bool, default=False
+        Whether that was beyond the preliminary search, which then takes no step.
+    unit : float, default=None
+        What that measured its regulariser in.
     """
-    search = partial(descend, tol=tol, random_state=seed, on_step=on_step)
+    n_unjudged = UNJUDGED_STEPS if n_before else 0
+    search = partial(descend, tol=tol, random_state=seed)
     first: Descent | None = None
     table, at_hand = ground.at_hand(problem)
     smooth, is_last = at_hand.smooth, at_hand.smooth is problem
-    is_near = n_vectors is not None and learn == "nothing"  # the end of a search for another budget
+    # the end of a search for another budget, or of one that was broken off
+    is_near = (n_vectors is not None or is_prepared) and learn == "nothing"
     if smooth is not None and isinstance(kernel, RadialKernel) and (is_last or not is_near):
         m = vectors.shape[0] if n_vectors is None else n_vectors
-        joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned)
-        first = search(joint, vectors, max_iter=max_iter, n_vectors=n_vectors)
+        joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned, unit=unit)
+        first = search(
+            joint,
+            vectors,
+            max_iter=n_before if is_prepared and not is_last else max_iter,
+            n_before=n_before,
+            n_unjudged=n_unjudged,
+            n_vectors=n_vectors,
+            on_step=on_step if is_last else _preliminary(on_step),
+        )
         if learn != "nothing":
             first = _with_gain(first, joint)
         if is_last:
             return first
         vectors, kernel, n_vectors = first.best.vectors, first.best.kernel, None
-        if first.interrupted:
-            max_iter = first.n_iter
-    objective = ground.objective(kernel, problem)
-    n_before = 0 if first is None else first.n_iter
-    end = search(objective, vectors, max_iter=max_iter, n_before=n_before, n_vectors=n_vectors)
+        n_before = first.n_iter
+        if first.was_ended:
+            max_iter = n_before
+    end = search(
+        ground.objective(kernel, problem),
+        vectors,
+        max_iter=max_iter,
+        n_before=n_before,
+        n_unjudged=n_unjudged if first is None or is_prepared else 0,
+        n_vectors=n_vectors,
+        on_step=on_step,
+    )
     return end if first is None else end.after(first)
+
+
+def _preliminary(
+    on_step: Callable[[Progress], bool | None] | None,
+) -> Callable[[Progress], bool | None] | None:
+    """What is called after the steps of a search from where another goes on."""
+    if on_step is None:
+        return None
+    return lambda step: on_step(replace(step, is_preliminary=True))
 
 
 def _with_gain(end: Descent, objective: JointObjective) -> Descent:
@@ -140,6 +178,7 @@ def descend(
     *,
     max_iter: int,
     n_before: int = 0,
+    n_unjudged: int = 0,
     tol: float,
     n_vectors: int | None = None,
     random_state: int = 0,
@@ -154,6 +193,7 @@ def descend(
         vectors,
         max_iter=max_iter,
         n_before=n_before,
+        n_unjudged=n_unjudged,
         tol=tol,
         revive=lambda at: revived(objective, at, rng),
         on_step=on_step,

@@ -10,7 +10,7 @@ from kernelet.kernels import require_input_gradient
 from kernelet.kernels.arrays import dense
 from kernelet.learners.checkpoint import checkpoint_of
 from kernelet.learners.descent import Progress
-from kernelet.learners.direct import descend
+from kernelet.learners.direct import UNJUDGED_STEPS, descend
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.ground import Ground, TableGround
 from kernelet.learners.marginal import Evaluation, InnerProblem, MarginalObjective
@@ -39,28 +39,29 @@ def learn_sparse_fisher(
     require_input_gradient(data.kernel, type(estimator).__name__)
     seed = int(data.rng.randint(np.iinfo(np.int32).max))
     max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
-    kept = checkpoint_of(estimator, ground.shape)
-    start, _, steps_before = (None, None, 0) if kept is None else kept.start(0)
-    if start is None:
-        start = ground.seed(budget, estimator.init, data.kernel, seed)
+    saved = checkpoint_of(estimator, ground.shape)
+    kept = None if saved is None else saved.start(0)
+    start = ground.seed(budget, estimator.init, data.kernel, seed) if kept is None else kept.vectors
     with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
 
         def on_step(step: Progress) -> bool:
-            if kept is not None:
-                kept.write(0, step, steps_before)
+            if saved is not None:
+                saved.write(0, step, data.kernel)
             return report(step, None)
 
         descent = descend(
             ground.objective(data.kernel, problem),
             start,
-            max_iter=max(1, max_iter - steps_before),
+            max_iter=max_iter,
             tol=tol,
+            n_before=0 if kept is None else min(kept.steps, max_iter - 1),
+            n_unjudged=0 if kept is None else UNJUDGED_STEPS,
             random_state=seed,
             on_step=on_step,
         )
-    if kept is not None and not descent.interrupted:
-        kept.remove()
-    estimator.n_iter_ = max(1, descent.n_iter + steps_before)
+    if saved is not None and not descent.interrupted:
+        saved.remove()
+    estimator.n_iter_ = max(1, descent.n_iter)
     estimator.interrupted_ = descent.interrupted
     descent.warn_unless_converged(type(estimator).__name__)
     return descent.best

@@ -206,7 +206,10 @@ class Scales(InputStage):
         if not isinstance(kernel, type(self.start)) or 0.0 in scales:
             return
         logs = np.log(kernel.gamma / self.start.gamma) + 2.0 * np.log(scales)
-        if np.abs(logs).max() < _FARTHEST and logs.size in (1, self.parameters.size):
+        if logs.size not in (1, self.parameters.size):
+            return
+        if np.abs(logs).max() <= _FARTHEST * (1.0 + 1e-9):  # a scale at its bound, but for rounding
+            logs = np.clip(logs, -_FARTHEST, _FARTHEST)
             self.parameters = np.broadcast_to(logs, self.parameters.shape).copy()
 
     def penalty(self, parameters: FloatArray) -> tuple[float, FloatArray]:

@@ -91,6 +91,8 @@ class JointEvaluation(Evaluation):
     slopes : ndarray
         In the parameters, then in the coordinates of the vectors.
     regulariser : float
+    unit : float
+        W at the start of the search, in which the regulariser is measured.
     row_losses : ndarray or None
         Of the rows of the sample, where not all rows are in use.
     """
@@ -98,6 +100,7 @@ class JointEvaluation(Evaluation):
     place: Place
     slopes: FloatArray
     regulariser: float
+    unit: float
     row_losses: FloatArray | None
 
 
@@ -143,6 +146,8 @@ class JointObjective:
         Whether products are in single precision; without it, where that pays.
     learned : Kernel, default=None
         The kernel of an earlier search, to start from.
+    unit : float, default=None
+        What the regulariser is measured in; without it, W where the search starts.
     """
 
     # a direction that is lost or won has an eigenvalue next to nothing, and W hardly changes
@@ -160,6 +165,7 @@ class JointObjective:
         n_first: int | None = None,
         single: bool | None = None,
         learned: Kernel | None = None,
+        unit: float | None = None,
     ) -> None:
         self.X, self.kernel, self.problem = X, kernel, problem
         n = X.shape[0]
@@ -171,7 +177,7 @@ class JointObjective:
         self.stage: InputStage = Scales(self._rows, kernel, learn)
         if learned is not None:
             self.stage.recall(learned)
-        self._unit: float | None = None
+        self._unit = unit
         self._last: Start | None = None
         if not problem.is_sum:
             n_first = n
@@ -223,7 +229,10 @@ class JointObjective:
         in_parameters, in_v = stage.pull(parameters, v, V, active)
         U = (beta * solution.norm_gradient) @ beta.T * gram_slope
         in_v += 2.0 * stage.sign * (U.sum(axis=1)[:, None] * v - U @ v)
-        regulariser, its_slopes = self._regulariser(parameters, solution.value)
+        if self._unit is None:
+            self._unit = abs(solution.value)
+        spread, its_slopes = stage.penalty(parameters)
+        regulariser = _PRIOR * self._unit * spread
         return JointEvaluation(
             vectors=stage.vectors(parameters, v),
             value=solution.value + regulariser,
@@ -237,8 +246,9 @@ class JointObjective:
             score_gradient=G,
             norm_gradient=solution.norm_gradient,
             place=place,
-            slopes=np.concatenate([in_parameters + its_slopes, in_v.ravel()]),
+            slopes=np.concatenate([in_parameters + _PRIOR * self._unit * its_slopes, in_v.ravel()]),
             regulariser=regulariser,
+            unit=self._unit,
             row_losses=self._inner.row_losses(solution) if self.n_used < self.n_rows else None,
         )
 
@@ -247,12 +257,6 @@ class JointObjective:
         slope = t if self.kernel.slope_is_value else np.empty_like(t)
         self.kernel.profile_and_slope(t, slope)
         return t, slope
-
-    def _regulariser(self, parameters: FloatArray, value: float) -> tuple[float, FloatArray]:
-        if self._unit is None:
-            self._unit = abs(value)
-        spread, slopes = self.stage.penalty(parameters)
-        return _PRIOR * self._unit * spread, _PRIOR * self._unit * slopes
 
     def around(self, at: Evaluation) -> PlaceChart:
         """Coordinates around a place."""
