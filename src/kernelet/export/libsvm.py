@@ -37,8 +37,6 @@ def libsvm(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : KernelMachine of one output, fitted classifier of two classes, regressor or OneClassSVM
         Of kernelet, or scikit-learn's SVMs; with a Gaussian, linear, polynomial or sigmoid kernel.
-        SparseSVC and SparseKernelRidge learn a scale for each feature by default, which the text
-        cannot hold: fit them with ``learn_kernel=True`` (one width) or False.
         Labels that are no integers become 1 (the second class) and -1, with a warning.
     path : path-like
         By custom it ends in ".model". The file is there as a whole or not at all.
@@ -133,10 +131,8 @@ def _kernel(kernel: Kernel) -> list[str]:
         ]
     if isinstance(kernel, ScaledFeatures):
         raise ValueError(
-            "LIBSVM's text has no place for one scale per feature (ScaledFeatures), which "
-            "SparseSVC and SparseKernelRidge learn by default. Fit with learn_kernel=True, which "
-            "learns one width for all features, or learn_kernel=False; or export to JSON, C, ONNX "
-            "or JavaScript."
+            "LIBSVM's text has no place for one width per feature (ScaledFeatures); learn one "
+            "(learn_kernel=True) or export to JSON, C, ONNX or JavaScript."
         )
     if isinstance(kernel, ProjectedFeatures):
         raise ValueError(
