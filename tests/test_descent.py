@@ -21,8 +21,6 @@ from kernelet.learners.reduced_set_problem import ReducedSetProblem
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.subspace import seed_vectors
 
-import interrupts
-
 X, labels = make_banana(200, random_state=3)
 Y = (2.0 * labels - 1.0)[:, None]
 KERNEL = Gaussian(1.0)
@@ -68,12 +66,15 @@ def test_a_search_that_takes_no_step_warns(start):
     """Its gradient leads nowhere: what a line search cannot use looks like an end."""
     objective = svm()
 
-    class Misled(MarginalObjective):
-        def __call__(self, Z, rank=None, like=None):
-            at = super().__call__(Z, rank, like)
+    class Misled:
+        kernel, n_rows, rows_read = objective.kernel, objective.n_rows, None
+        n_evaluations = 0
+
+        def __call__(self, Z, rank=None):
+            at = objective(Z, rank)
             return replace(at, gradient=-at.gradient)
 
-    end = minimize_over_vectors(Misled(objective.X, objective.kernel, objective.inner), start)
+    end = minimize_over_vectors(Misled(), start)
     assert not end.converged
     # where rounding has a say, a step of next to nothing may count
     assert_allclose(end.best.vectors, start, rtol=1e-6)
@@ -117,22 +118,36 @@ def test_duplicate_rows_and_more_vectors_than_rows():
     assert end.best.value <= objective(X[:4]).value * (1.0 + 1e-3)
 
 
+def interrupt_after(monkeypatch, n_evaluations):
+    """Ctrl-C in the evaluation after so many; returns the values before it."""
+    evaluate, seen = MarginalObjective.__call__, []
+
+    def interrupted(self, Z, rank=None):
+        if len(seen) == n_evaluations:
+            raise KeyboardInterrupt
+        at = evaluate(self, Z, rank)
+        seen.append(at.value)
+        return at
+
+    monkeypatch.setattr(MarginalObjective, "__call__", interrupted)
+    return seen
+
+
 def test_an_interrupt_keeps_the_best_point(start):
     with pytest.MonkeyPatch.context() as patch:
-        values = interrupts.watch_evaluations(patch)
+        values = interrupt_after(patch, np.inf)
         search(svm(), start)
-    values = [at.value for at in values]
     # after the first evaluation, after a good step, and after one that a line search rejects
     rejected = [n for n in range(2, len(values) + 1) if values[n - 1] > min(values[: n - 1])]
     assert rejected
     for n in (1, 2, 7, rejected[0], rejected[-1]):
         with pytest.MonkeyPatch.context() as patch:
-            seen = interrupts.interrupt_after(patch, n)
+            seen = interrupt_after(patch, n)
             end = search(svm(), start)
         assert end.interrupted
         assert not end.converged
         assert len(seen) == n
-        assert end.best.value == min(at.value for at in seen)
+        assert end.best.value == min(seen)
     with pytest.warns(ConvergenceWarning, match="interrupted; the best vectors so far are kept"):
         end.warn_unless_converged("Something")
 
@@ -144,7 +159,7 @@ def test_a_revival_in_vain_is_undone(start):
 
         def revive(at):
             ends.append(at)
-            interrupts.interrupt_after(patch, 1)
+            interrupt_after(patch, 1)
             return at.vectors + 0.01
 
         end = minimize_over_vectors(svm(), start, revive=revive)
@@ -167,7 +182,10 @@ def test_an_interrupt_from_a_step_keeps_the_best_point(start):
 
 
 def test_nothing_is_kept_when_there_is_nothing_yet(monkeypatch, start):
-    interrupts.interrupt_after(monkeypatch, 0)
+    def interrupted(self, Z, rank=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MarginalObjective, "__call__", interrupted)
     with pytest.raises(KeyboardInterrupt):
         search(svm(), start)
 
@@ -204,19 +222,6 @@ def test_too_few_steps_are_told_with_how_far_they_got(start, max_iter):
     message = rf"max_iter={max_iter} steps.*W = {end.best.value:.6g} after {max_iter} steps"
     with pytest.warns(ConvergenceWarning, match=message):
         end.warn_unless_converged("Something")
-
-
-def test_steps_of_an_earlier_search_count(start):
-    steps = []
-    end = search(svm(), start, max_iter=8, n_before=5, on_step=steps.append)
-    assert [step.n_iter for step in steps] == [6, 7, 8]
-    assert end.n_iter == 8
-    assert "max_iter=8 steps" in end.message
-    none_left = search(svm(), start, max_iter=8, n_before=8, on_step=steps.append)
-    assert len(steps) == 3
-    assert none_left.n_iter == 8
-    assert_array_equal(none_left.best.vectors, start)
-    assert not none_left.converged
 
 
 def test_a_search_that_converged_does_not_warn(good):
