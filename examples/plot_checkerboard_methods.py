@@ -32,7 +32,7 @@ svc = SVC(C=100.0, gamma=1.0).fit(X, y)
 width = {"gamma": 1.0}
 models = {
     "SVC": svc,
-    "SparseSVC": SparseSVC(n_vectors=16, C=100.0, random_state=0, **width).fit(X, y),
+    "SparseSVC": SparseSVC(16, C=100.0, learn_kernel=False, random_state=0, **width).fit(X, y),
     "compress": compress(svc, 16, X, y, refit="direct"),
     "KernelFisherClassifier": KernelFisherClassifier(
         n_vectors=16, mu=1e-4, C=100.0, random_state=0, **width

@@ -65,12 +65,14 @@ def scores_from_json(model, rows, folder):
     path = Path(folder) / "spirals.json"
     kernelet.export.json(model, path, dtype="float32")
     document = json.loads(path.read_text(encoding="utf-8"))
-    gamma = document["kernel"]["gamma"]
+    # the Gaussian kernel, on features each of which is multiplied by a scale
+    scales, gamma = document["kernel"]["scales"], document["kernel"]["kernel"]["gamma"]
     scores = []
     for row in rows.tolist():
         total = list(document["intercepts"])
         for vector, beta in zip(document["vectors"], document["coefficients"], strict=True):
-            value = math.exp(-gamma * sum((a - b) ** 2 for a, b in zip(row, vector, strict=True)))
+            steps = (s * (a - b) for s, a, b in zip(scales, row, vector, strict=True))
+            value = math.exp(-gamma * sum(step**2 for step in steps))
             total = [t + b * value for t, b in zip(total, beta, strict=True)]
         scores.append(total)
     return np.array(scores)

@@ -96,10 +96,10 @@ class TestNumbers:
         assert facts["estimator"] == "SparseKernelRidge"
         assert facts["classes"] is None
         small = call(
-            *("compress", "price.kernelet", "-m", 4, "--table", "test.csv"),
+            *("compress", "price.kernelet", "-m", 7, "--table", "test.csv"),
             *("-o", "small.kernelet", "--json"),
         ).document
-        assert (small["vectors_before"], small["vectors"]) == (8, 4)
+        assert (small["vectors_before"], small["vectors"]) == (8, 7)
         assert small["error"] > small["error_before"] > 0.0
         assert call("evaluate", "small.kernelet", "test.csv", "--json").document["r2"] > 0.0
         for form in ("c", "onnx", "javascript", "json"):

@@ -263,7 +263,7 @@ class TestData:
         given = {"learn_kernel": False} if hasattr(make(), "learn_kernel") else {}
         # products of sparse rows add in another order. Sparse rows are not centred: a change of
         # scales moves vectors about the origin, so that other steps lead to an end near by
-        for options, rtol in (({"max_iter": 8, **given}, 1e-3), ({}, 2e-2)):
+        for options, rtol in (({"max_iter": 8, **given}, 1e-3), ({}, 5e-2)):
             dense, csr = make(**options), make(**options)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)

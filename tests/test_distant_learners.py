@@ -10,9 +10,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import kernelet
+from interrupts import watch_evaluations
 from kernelet import KernelFisherClassifier, ModelFileError, NormSVC, ReducedSVC, SparseSVC
+from kernelet.kernels import Gaussian, ScaledFeatures
+from kernelet.learners.block_objective import BlockObjective
+from kernelet.learners.joint_objective import JointEvaluation, JointObjective
+from kernelet.learners.marginal import MarginalObjective
 from kernelet.persistence import Record
-from kernelet.persistence.container import write_record
+from kernelet.persistence.container import read_record, write_record
 from kernelet.rows import opening
 from tests.test_rows import cut
 
@@ -81,17 +86,21 @@ class TestSameAnswer:
         assert_allclose(two.decision_function(X_TEST), expected, atol=1e-6)
 
     def test_the_kernel_is_learned_on_a_sample(self):
-        model = SparseSVC(8, C=10.0, gamma=1e-3, max_iter=5, learn_kernel=True, random_state=0)
+        model = SparseSVC(8, C=10.0, gamma=1e-3, learn_kernel=True, random_state=0)
         found = quietly(model, cut(X, LENGTHS), cut(Y, LENGTHS))
         assert found.kernel_gain_ > 0.1
         assert found.machine_.kernel.gamma > 2e-3
 
     def test_progress(self, capsys):
-        model = SparseSVC(4, max_iter=3, verbose=1, random_state=0)
-        quietly(model, cut(X, LENGTHS), cut(Y, LENGTHS))
+        model = SparseSVC(4, C=10.0, verbose=1, random_state=0)
+        found = quietly(model, cut(X, LENGTHS), cut(Y, LENGTHS))
         lines = capsys.readouterr().err.splitlines()
-        assert len(lines) == 3
-        assert all("evaluations" in line and line.endswith(" rows/s") for line in lines)
+        assert all("evaluations" in line for line in lines)
+        # steps on a sample in memory first, then on all rows; they are counted as one search
+        assert [int(line.split()[1]) for line in lines] == list(range(1, found.n_iter_ + 1))
+        out_of_core = [line.endswith(" rows/s") for line in lines]
+        assert out_of_core == sorted(out_of_core)
+        assert 3 <= sum(out_of_core) < len(lines) / 2
         quietly(model, X, Y)
         assert "rows/s" not in capsys.readouterr().err
 
@@ -139,75 +148,165 @@ class Stop(Exception):
     """Something breaks in the middle of a fit."""
 
 
-@pytest.fixture
-def breaking(monkeypatch):
-    """A fit breaks off at a given evaluation."""
+EVERYWHERE = (JointObjective, MarginalObjective, BlockObjective)
 
-    def at(number, kind):
-        calls = []
-        original = kind.__call__
 
-        def counted(self, *arguments):
-            calls.append(1)
-            if len(calls) == number:
-                raise Stop
-            return original(self, *arguments)
+def counted_fit(model, rows, monkeypatch, broken_at=None):
+    """A fit, which may break off at an evaluation of W, and the evaluations that it made."""
 
-        monkeypatch.setattr(kind, "__call__", counted)
+    def before(number):
+        if number == broken_at:
+            raise Stop
 
-    return at
+    with monkeypatch.context() as patch:
+        seen = watch_evaluations(patch, before, EVERYWHERE)
+        if broken_at is None:
+            return quietly(model, *rows), seen
+        with pytest.raises(Stop):
+            quietly(model, *rows)
+        return None, seen
 
 
 class TestCheckpoint:
     @pytest.mark.parametrize(
         "model",
         [
-            SparseSVC(8, C=10.0, tol=1e-4, max_iter=60, random_state=0),
-            SparseSVC(2, C=10.0, tol=1e-3, max_iter=12, vectors="per_class", random_state=0),
-            KernelFisherClassifier(8, tol=1e-4, max_iter=60, random_state=0),
+            SparseSVC(8, C=10.0, random_state=0),
+            SparseSVC(8, C=10.0, learn_kernel=True, tol=1e-3, random_state=0),
+            SparseSVC(8, C=10.0, loss="hinge", random_state=0),
+            SparseSVC(8, C=10.0, loss="hinge", learn_kernel=False, random_state=0),
+            SparseSVC(2, C=10.0, vectors="per_class", random_state=0),
+            KernelFisherClassifier(8, tol=1e-4, random_state=0),
         ],
-        ids=["shared", "per_class", "fisher"],
+        ids=["shared", "width", "hinge", "fixed_kernel", "per_class", "fisher"],
     )
     @pytest.mark.parametrize("is_distant", [False, True])
-    def test_a_fit_goes_on(self, model, is_distant, tmp_path, breaking, monkeypatch):
-        from kernelet.learners.block_objective import BlockObjective
-        from kernelet.learners.marginal import MarginalObjective
-
+    @pytest.mark.parametrize("share", [0.4, 0.95])
+    def test_a_fit_goes_on(self, model, is_distant, share, tmp_path, monkeypatch):
         rows = (cut(X, LENGTHS), cut(Y, LENGTHS)) if is_distant else (X, Y)
-        whole = quietly(model, *rows)
+        whole, seen = counted_fit(model, rows, monkeypatch)
         path = tmp_path / "fit.checkpoint"
         model = clone(model).set_params(checkpoint=path)
-        breaking(12, BlockObjective if is_distant else MarginalObjective)
-        with pytest.raises(Stop):
-            quietly(model, *rows)
+        counted_fit(model, rows, monkeypatch, broken_at=int(share * len(seen)))
         assert path.exists()
-        monkeypatch.undo()
-        resumed = quietly(model, *rows)
+        resumed, after = counted_fit(model, rows, monkeypatch)
         assert not path.exists()
-        assert resumed.n_iter_ >= 5
-        assert_allclose(resumed.objective_, whole.objective_, rtol=0.02)
-        # steps before it was broken off count
-        n_searches = 4 if getattr(model, "vectors", "shared") == "per_class" else 1
-        assert resumed.n_iter_ <= model.max_iter * n_searches
+        assert_allclose(resumed.objective_, whole.objective_, rtol=0.03)
+        assert resumed.score(X_TEST, Y_TEST) >= whole.score(X_TEST, Y_TEST) - 0.01
+        assert type(resumed.machine_.kernel) is type(whole.machine_.kernel)
+        if hasattr(whole, "kernel_gain_"):
+            assert_allclose(resumed.kernel_gain_, whole.kernel_gain_, atol=0.1)
+        # it does not begin anew
+        assert len(after) < len(seen)
 
-    def test_it_is_of_one_fit_only(self, tmp_path, breaking):
-        from kernelet.learners.marginal import MarginalObjective
-
+    def test_steps_before_count(self, tmp_path, monkeypatch, capsys):
         path = tmp_path / "fit.checkpoint"
-        model = SparseSVC(8, C=10.0, random_state=0, checkpoint=path)
-        breaking(5, MarginalObjective)
-        with pytest.raises(Stop):
-            quietly(model, X, Y)
+        model = SparseSVC(8, C=10.0, tol=1e-6, max_iter=20, verbose=1, random_state=0)
+        model.set_params(checkpoint=path)
+        counted_fit(model, (X, Y), monkeypatch, broken_at=12)
+        done = len(capsys.readouterr().err.splitlines())
+        assert done >= 5
+        resumed, _ = counted_fit(model, (X, Y), monkeypatch)
+        assert resumed.n_iter_ == 20
+        lines = capsys.readouterr().err.splitlines()
+        assert [int(line.split()[1]) for line in lines] == list(range(done + 1, 21))
+
+    @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+    def test_the_cost_is_chosen_once(self, loss, tmp_path, monkeypatch):
+        path = tmp_path / "fit.checkpoint"
+        model = SparseSVC(8, loss=loss, random_state=0)
+        whole, seen = counted_fit(model, (X, Y), monkeypatch)
+        model.set_params(checkpoint=path)
+        # the last five evaluations are of the search at the cost that was chosen
+        counted_fit(model, (X, Y), monkeypatch, broken_at=len(seen) - 4)
+        resumed, after = counted_fit(model, (X, Y), monkeypatch)
+        assert resumed.C_ == whole.C_ != 1.0
+        assert_allclose(resumed.objective_, whole.objective_, rtol=0.03)
+        assert len(after) < 0.5 * len(seen)
+
+    def test_the_search_that_counts_goes_on(self, tmp_path, monkeypatch):
+        """A fit that broke off after the preliminary search does not go back to it."""
+        path = tmp_path / "fit.checkpoint"
+        model = SparseSVC(8, C=10.0, loss="hinge", tol=1e-3, random_state=0, checkpoint=path)
+        seen = []
+        with monkeypatch.context() as patch:
+
+            def before(number):
+                if len(seen) == 4:
+                    raise Stop
+
+            seen = watch_evaluations(patch, before, (MarginalObjective,))
+            with pytest.raises(Stop):
+                quietly(model, X, Y)
+        resumed, after = counted_fit(model, (X, Y), monkeypatch)
+        assert after[-1].value <= seen[-1].value
+        # one evaluation with the kernel found, one with the kernel given
+        assert sum(isinstance(at, JointEvaluation) for at in after) == 2
+        assert resumed.kernel_gain_ > 0.1
+
+    def test_it_is_of_one_fit_only(self, tmp_path, monkeypatch):
+        path = tmp_path / "fit.checkpoint"
+        kernel = ScaledFeatures(Gaussian(0.1), np.linspace(0.5, 1.0, 64))
+        model = SparseSVC(8, C=10.0, kernel=kernel, random_state=0, checkpoint=path)
+        counted_fit(model, (X, Y), monkeypatch, broken_at=5)
         with pytest.raises(ValueError, match=r"another fit \(rows there: 540; here: 500\)"):
             model.fit(X[:500], Y[:500])
         with pytest.raises(ValueError, match="columns there: 64; here: 63"):
             model.fit(X[:, :63], Y)
         with pytest.raises(ValueError, match=r"parameters there: .*here: "):
             clone(model).set_params(C=1.0).fit(X, Y)
+        # a number that the repr of the kernel leaves out
+        other = ScaledFeatures(Gaussian(0.1), np.linspace(0.5, 1.1, 64))
+        with pytest.raises(ValueError, match=r"parameters there: .*here: "):
+            clone(model).set_params(kernel=other).fit(X, Y)
         with pytest.raises(ValueError, match="estimator there: SparseSVC; here: KernelFisher"):
             KernelFisherClassifier(8, checkpoint=path).fit(X, Y)
         # it is left as it was
         assert path.exists()
+
+    @pytest.mark.parametrize(
+        ("damage", "reason"),
+        [
+            (lambda fields: fields.pop("kernels"), "'kernels' of Checkpoint is missing"),
+            (lambda fields: fields.update(kernels=[]), "'kernels' of Checkpoint must be an object"),
+            (lambda fields: fields["kernels"].update(vectors_0={}), "Unknown kernel name None"),
+            (lambda fields: fields["kernels"].update(vectors_0=3), "must be a mapping"),
+            (
+                lambda fields: fields["kernels"]["vectors_0"].pop("scales"),
+                "takes the parameters",
+            ),
+            (
+                lambda fields: fields["kernels"]["vectors_0"]["scales"].pop(),
+                "'vectors_0' is not of this fit",
+            ),
+            (
+                lambda fields: fields["kernels"]["vectors_0"].update(scales=["one"] * 64),
+                "a scale must be a finite number",
+            ),
+            (lambda fields: fields.update(cost="ten"), "'cost' of Checkpoint must be a number"),
+            (lambda fields: fields.update(cost=True), "'cost' of Checkpoint must be a number"),
+            (lambda fields: fields.update(cost=-1.0), "the cost is -1, not a number above 0"),
+            (lambda fields: fields.pop("steps"), "'steps' of Checkpoint is missing"),
+            (lambda fields: fields.update(steps={"vectors_0": -1}), "is not of this fit"),
+            (lambda fields: fields.update(steps={"vectors_0": "1"}), "must be an integer"),
+            (lambda fields: fields.update(steps={"vectors_1": 3}), "'vectors_1' .* is missing"),
+            (lambda fields: fields.update(is_preliminary={}), "must be true or false"),
+            (lambda fields: fields.pop("units"), "'units' of Checkpoint is missing"),
+            (lambda fields: fields.update(units={"vectors_0": None}), "must be a number"),
+            (lambda fields: fields.update(units={"vectors_0": -1.0}), "not a number above 0"),
+        ],
+    )
+    def test_damaged_fields(self, damage, reason, tmp_path, monkeypatch):
+        path = tmp_path / "fit.checkpoint"
+        model = SparseSVC(8, C=10.0, random_state=0, checkpoint=path)
+        counted_fit(model, (X, Y), monkeypatch, broken_at=8)
+        record = read_record(path)
+        damage(record.fields)
+        write_record(record, path)
+        with pytest.raises(ModelFileError, match=reason) as caught:
+            model.fit(X, Y)
+        assert str(path) in str(caught.value)
+        assert "Delete the file" in str(caught.value)
 
     def test_damaged_files(self, tmp_path):
         path = tmp_path / "fit.checkpoint"
@@ -222,22 +321,21 @@ class TestCheckpoint:
         with pytest.raises(ValueError, match="n_init=1"):
             SparseSVC(8, n_init=2, checkpoint=tmp_path / "a").fit(X, Y)
 
-    def test_ctrl_c_leaves_a_model_and_the_file(self, tmp_path, monkeypatch):
-        from kernelet.learners.block_objective import BlockObjective
-
-        calls, original = [], BlockObjective.__call__
-
-        def counted(self, *arguments):
-            calls.append(1)
-            if len(calls) == 8:
-                raise KeyboardInterrupt
-            return original(self, *arguments)
-
-        monkeypatch.setattr(BlockObjective, "__call__", counted)
+    @pytest.mark.parametrize("share", [0.4, 0.97])
+    def test_ctrl_c_leaves_a_model_and_the_file(self, share, tmp_path, monkeypatch):
+        rows = cut(X, LENGTHS), cut(Y, LENGTHS)
         path = tmp_path / "fit.checkpoint"
-        model = SparseSVC(8, C=10.0, random_state=0, checkpoint=path)
+        model = SparseSVC(8, C=10.0, random_state=0)
+        _, seen = counted_fit(model, rows, monkeypatch)
+
+        def before(number):
+            if number == int(share * len(seen)):
+                raise KeyboardInterrupt
+
+        watch_evaluations(monkeypatch, before, EVERYWHERE)
+        model.set_params(checkpoint=path)
         with pytest.warns(UserWarning, match="interrupted"):
-            model.fit(cut(X, LENGTHS), cut(Y, LENGTHS))
+            model.fit(*rows)
         assert model.interrupted_
         assert model.score(X_TEST, Y_TEST) > 0.5
         assert path.exists()

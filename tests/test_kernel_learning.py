@@ -217,7 +217,7 @@ class TestLearning:
         assert load(tmp_path / "each.kernelet").machine_ == each.machine_
         assert load(tmp_path / "each.kernelet").learn_kernel == "features"
         assert clone(each).learn_kernel == "features"
-        words = 'learn_kernel must be True, False, "features" or "auto", got \'feature\''
+        words = "learn_kernel must be one of .*'features', 'projection'; got 'feature'"
         with pytest.raises(ValueError, match=words):
             make(learn_kernel="feature").fit(ROWS, VALUES)
         for kernel in ("poly", "laplacian"):
@@ -310,5 +310,7 @@ class TestOneClass:
         rows = np.random.default_rng(0).uniform(size=(200, 3))
         model = SparseOneClassSVM(5, learn_kernel=True, random_state=0).fit(rows)
         assert model.kernel_gain_ < 0.2
-        with pytest.raises(ValueError, match="learn_kernel must be True or False, got 'features'"):
+        with pytest.raises(
+            ValueError, match="learn_kernel must be one of True, False; got 'features'"
+        ):
             SparseOneClassSVM(5, learn_kernel="features").fit(rows)

@@ -543,6 +543,9 @@ def test_a_projection_is_a_value_that_cannot_be_written_to():
         "ProjectedFeatures(kernel=Gaussian(gamma=0.5), matrix=<16 x 784 numbers>)"
     )
     assert repr(ProjectedFeatures(Linear(), np.full((2, 4), 1 / 3))).endswith("<2 x 4 numbers>)")
+    assert repr(ScaledFeatures(Gaussian(0.5), [0.5] * 784)) == (
+        "ScaledFeatures(kernel=Gaussian(gamma=0.5), scales=<784 numbers>)"
+    )
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])

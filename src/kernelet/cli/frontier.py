@@ -181,18 +181,23 @@ def _counted(bar: Bar) -> Any:
 
 
 def _full_svm(arguments: argparse.Namespace, estimator: Any) -> Any:
-    """scikit-learn's SVC or SVR with the parameters of the small machine, where it has them."""
+    """scikit-learn's SVC or SVR with the parameters of the small machine, where it has them.
+
+    A cost that the small machine chooses is one for its own loss; the full SVM has its default.
+    """
     from sklearn.svm import SVC, SVR
 
     params = estimator.get_params()
     if arguments.no_svm or params.get("kernel", "rbf") not in _KERNELS_OF_SVC:
         return None
     names = ["C", "kernel", "gamma", "degree", "coef0", "class_weight"]
+    if params.get("C") == "auto":
+        del params["C"]
     if task_asked_for(arguments) is CLASSES:
         return SVC(**{name: params[name] for name in names if name in params})
     if params.get("loss") != "epsilon_insensitive":  # C is the price of something else
         return None
-    return SVR(**{name: params[name] for name in [*names[:-1], "epsilon"]})
+    return SVR(**{name: params[name] for name in [*names[:-1], "epsilon"] if name in params})
 
 
 def _budgets(text: str) -> list[int]:

@@ -71,7 +71,7 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
         facts.append(("columns", _shortened(summary["feature_names"])))
     if summary["training"]:
         facts.append(("trained", _training(summary["training"], summary["classes"])))
-    chosen = _parameters(summary["estimator"], summary["params"])
+    chosen = _parameters(summary["estimator"], summary["params"], summary["cost"])
     if chosen:
         facts.append(("parameters", chosen))
     version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
@@ -120,7 +120,7 @@ def _training(training: dict[str, Any], classes: list[Any] | None) -> str:
     return f"{text}, {training['date']}"
 
 
-def _parameters(estimator: str, params: dict[str, Any] | None) -> str:
+def _parameters(estimator: str, params: dict[str, Any] | None, cost: float | None) -> str:
     """C, and the parameters that are not the default."""
     import inspect
 
@@ -134,4 +134,6 @@ def _parameters(estimator: str, params: dict[str, Any] | None) -> str:
         and (name == "C" or value != known[name].default)
         and name != "n_vectors"
     }
+    if shown.get("C") == "auto" and cost is not None:
+        shown["C"] = f"auto, which chose {cost:g}"
     return ", ".join(f"{name} = {value}" for name, value in shown.items())

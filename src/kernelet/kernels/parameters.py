@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from numbers import Integral, Real
 
+# Characters, about a line: the repr of a kernel with longer parameters says how many they are.
+LONGEST_TEXT = 100
+
 
 def positive(name: str, value: object) -> float:
     """The value as a float, if it is a finite number above zero."""

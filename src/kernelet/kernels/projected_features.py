@@ -24,10 +24,7 @@ from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
 from kernelet.kernels.blocks import Workspace, run_blocks
 from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.distances import anchor_of
-from kernelet.kernels.parameters import finite
-
-# Characters, about a line: of a matrix that takes more the repr is its shape.
-_LONGEST_TEXT = 100
+from kernelet.kernels.parameters import LONGEST_TEXT, finite
 
 
 @final
@@ -95,8 +92,8 @@ class ProjectedFeatures(CompositeKernel):
     def __repr__(self) -> str:
         r, d = self.matrix.shape
         # no number has fewer than 3 characters
-        text = repr(self.matrix.tolist()) if 3 * r * d < _LONGEST_TEXT else ""
-        if not 0 < len(text) <= _LONGEST_TEXT:
+        text = repr(self.matrix.tolist()) if 3 * r * d < LONGEST_TEXT else ""
+        if not 0 < len(text) <= LONGEST_TEXT:
             text = f"<{r} x {d} numbers>"
         return f"ProjectedFeatures(kernel={self.kernel!r}, matrix={text})"
 

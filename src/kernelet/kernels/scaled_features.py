@@ -21,11 +21,11 @@ from kernelet.kernels.arrays import (
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
 from kernelet.kernels.blocks import Workspace
 from kernelet.kernels.composite import CompositeKernel
-from kernelet.kernels.parameters import finite
+from kernelet.kernels.parameters import LONGEST_TEXT, finite
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScaledFeatures(CompositeKernel):
     r"""A kernel on features that are multiplied by scales first: one width per feature.
 
@@ -68,6 +68,12 @@ class ScaledFeatures(CompositeKernel):
             asked = self.kernel.n_features
             raise ValueError(f"{len(scales)} scales were given for a kernel of {asked} features.")
         object.__setattr__(self, "scales", scales)
+
+    def __repr__(self) -> str:
+        text = repr(self.scales)
+        if len(text) > LONGEST_TEXT:
+            text = f"<{len(self.scales)} numbers>"
+        return f"ScaledFeatures(kernel={self.kernel!r}, scales={text})"
 
     @property
     def n_features(self) -> int:

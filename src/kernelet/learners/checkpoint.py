@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,44 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.descent import Progress
+from kernelet.learners.joint_objective import JointEvaluation
 from kernelet.learners.marginal import FloatArray
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.container import read_record, write_record
+from kernelet.persistence.errors import one_line
 from kernelet.persistence.kernels import decode_kernel, encode_kernel
+from kernelet.persistence.record import checked
 
 _KIND = "Checkpoint"
 # Parameters that change nothing about where a search goes.
 _IRRELEVANT = {"checkpoint", "verbose", "n_jobs", "warm_start"}
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Where a search got to.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, d)
+    kernel : Kernel or None
+        The one learned, where it is not the one given.
+    steps : int
+    is_preliminary : bool
+        Whether it was the search from where the one that counts goes on.
+    unit : float or None
+        What its regulariser is measured in, where it has one.
+    """
+
+    vectors: FloatArray
+    kernel: Kernel | None
+    steps: int
+    is_preliminary: bool
+    unit: float | None
+
+
 class Checkpoint:
-    """Vectors, kernel and steps of each search, written after every step; gone when the fit ends.
+    """Where each search got to, written after every step; gone when the fit ends.
 
     Parameters
     ----------
@@ -50,9 +77,7 @@ class Checkpoint:
             "columns": shape[1],
             "parameters": _text(estimator),
         }
-        self._vectors: dict[str, FloatArray] = {}
-        self._kernels: dict[str, Kernel] = {}
-        self._steps: dict[str, int] = {}
+        self._kept: dict[str, Kept] = {}
         self.cost: float | None = None
         if self.path.exists():
             self._read()
@@ -72,30 +97,63 @@ class Checkpoint:
                     f"{found!s:.200}; here: {value!s:.200}). Give another path, or delete the "
                     "file."
                 )
+        try:
+            self._take(record)
+        except ValueError as error:  # a ModelFileError, or what a kernel says of its parameters
+            reason = one_line(error).rstrip(".")
+            raise ModelFileError(
+                f"{self.path}: {reason}. Delete the file to begin the fit anew."
+            ) from error
+
+    def _take(self, record: Record) -> None:
         self.cost = record.optional("cost", float)
+        if self.cost is not None and self.cost <= 0.0:
+            raise ModelFileError(f"the cost is {self.cost:g}, not a number above 0")
         kernels = record.value("kernels", dict)
+        is_preliminary = record.value("is_preliminary", dict)
+        units = record.value("units", dict)
         for name, steps in record.value("steps", dict).items():
             vectors = record.floats(name, 2, np.float64)
-            if vectors.shape[1] != self._fit["columns"] or type(steps) is not int or steps < 0:
-                raise ModelFileError(f"{self.path}: the vectors {name!r} are not of this fit.")
-            self._vectors[name], self._steps[name] = vectors, steps
-            self._kernels[name] = decode_kernel(kernels.get(name, {}), record)
+            kernel = decode_kernel(kernels[name], record) if name in kernels else None
+            n_features = None if kernel is None else kernel.n_features
+            if (
+                vectors.shape[0] == 0
+                or vectors.shape[1] != self._fit["columns"]
+                or n_features not in (None, vectors.shape[1])
+                or checked(steps, int, "a number of steps") < 0
+            ):
+                raise ModelFileError(f"the search {name!r} is not of this fit")
+            flag = checked(is_preliminary.get(name), bool, f"is_preliminary of {name!r}")
+            unit = checked(units[name], float, f"the unit of {name!r}") if name in units else None
+            if unit is not None and unit < 0.0:
+                raise ModelFileError(f"the unit of {name!r} is {unit:g}, not a number above 0")
+            self._kept[name] = Kept(vectors, kernel, steps, flag, unit)
 
-    def start(self, search: int) -> tuple[FloatArray | None, Kernel | None, int]:
-        """Vectors and kernel that a search got to, and its steps; None and 0 at first."""
-        name = _name(search)
-        return self._vectors.get(name), self._kernels.get(name), self._steps.get(name, 0)
+    def start(self, search: int) -> Kept | None:
+        """Where a search got to; None where it has not begun."""
+        return self._kept.get(_name(search))
 
-    def write(self, search: int, step: Progress, steps_before: int) -> None:
-        """Keep the best vectors of a search, and their kernel."""
-        name = _name(search)
-        self._vectors[name], self._kernels[name] = step.best.vectors, step.best.kernel
-        self._steps[name] = steps_before + step.n_iter
-        arrays: dict[str, Any] = dict(self._vectors)
-        values = {**self._fit, "steps": dict(self._steps)}
-        values["kernels"] = {
-            key: encode_kernel(kernel, f"{key}.kernel", arrays)
-            for key, kernel in self._kernels.items()
+    def write(self, search: int, step: Progress, given: Kernel) -> None:
+        """Keep the best vectors of a search, and their kernel if it is not the one given."""
+        best = step.best
+        kernel = None if best.kernel == given else best.kernel
+        unit = best.unit if isinstance(best, JointEvaluation) else None
+        self._kept[_name(search)] = Kept(
+            best.vectors, kernel, step.n_iter, step.is_preliminary, unit
+        )
+        arrays: dict[str, Any] = {name: kept.vectors for name, kept in self._kept.items()}
+        values = {
+            **self._fit,
+            "steps": {name: kept.steps for name, kept in self._kept.items()},
+            "is_preliminary": {name: kept.is_preliminary for name, kept in self._kept.items()},
+            "units": {
+                name: kept.unit for name, kept in self._kept.items() if kept.unit is not None
+            },
+            "kernels": {
+                name: encode_kernel(kept.kernel, f"{name}.kernel", arrays)
+                for name, kept in self._kept.items()
+                if kept.kernel is not None
+            },
         }
         if self.cost is not None:
             values["cost"] = self.cost
@@ -130,4 +188,6 @@ def _text(estimator: Any) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.shape} {value.ravel().tolist()}"
+    if isinstance(value, Kernel) and value.is_serializable:  # its repr may leave numbers out
+        return json.dumps(value.specification(), sort_keys=True)
     return repr(value)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_outlier_detector
 
-from kernelet.kernels import ScaledFeatures
+from kernelet.kernels import ProjectedFeatures, ScaledFeatures
 from kernelet.kernels.caller import warn_caller
 
 FloatArray = NDArray[np.float64]
@@ -199,7 +199,7 @@ def _label(classes: NDArray[Any], code: Any) -> str:
 def _advice(estimator: Any) -> str:
     """What to try, by the names of the parameters that the estimator has."""
     given, kernel = estimator.get_params(deep=False), estimator.machine_.kernel
-    if isinstance(kernel, ScaledFeatures):  # its scales were learned, its kernel was given
+    if isinstance(kernel, ScaledFeatures | ProjectedFeatures):  # learned around the one given
         kernel = kernel.kernel
     steps = []
     if hasattr(kernel, "gamma"):

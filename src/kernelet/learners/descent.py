@@ -33,9 +33,10 @@ _NO_STEP = "no step lowers W, though its gradient is above tol; the vectors are 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a person is told after every accepted step.
+    """What is reported after every accepted step.
 
     ``rows_per_second`` counts a row as often as it is looked at; None for rows in memory.
+    ``is_preliminary`` says that another search goes on from where this one ends.
     """
 
     n_iter: int
@@ -46,6 +47,7 @@ class Progress:
     seconds: float
     best: Evaluation
     rows_per_second: float | None = None
+    is_preliminary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +61,30 @@ class Descent:
     interrupted: bool
     message: str
     history: tuple[float, ...]
+    stopped: bool = False
     kernel_gain: float = 0.0
 
     def after(self, first: Descent) -> Descent:
         """The end of a search that went on from where another ended, and counted its steps."""
+        end = self
+        if first.was_ended:
+            end = replace(
+                self,
+                converged=False,
+                interrupted=first.interrupted,
+                stopped=first.stopped,
+                message=first.message,
+            )
         return replace(
-            self.interrupted_later() if first.interrupted else self,
+            end,
             n_evaluations=self.n_evaluations + first.n_evaluations,
             kernel_gain=first.kernel_gain,
         )
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether Ctrl-C or a callback ended the search."""
+        return self.interrupted or self.stopped
 
     def interrupted_later(self) -> Descent:
         """The same end, where Ctrl-C came during a search that does not get as far."""
@@ -94,6 +111,7 @@ def minimize_over_vectors(
     *,
     max_iter: int = 200,
     n_before: int = 0,
+    n_unjudged: int = 0,
     tol: float = 1e-4,
     revive: Callable[[Evaluation], FloatArray | None] | None = None,
     on_step: Callable[[Progress], bool | None] | None = None,
@@ -112,6 +130,8 @@ def minimize_over_vectors(
         Accepted steps in all.
     n_before : int, default=0
         Those of them that an earlier search has taken.
+    n_unjudged : int, default=0
+        Steps at the beginning that may be as small as they like.
     tol : float, default=1e-4
         The search ends when a step lowers W by less than ``tol`` times its value divided by ten
         (by sqrt(10 m) above ten vectors), three times in a row, or when the largest component of
@@ -127,6 +147,7 @@ def minimize_over_vectors(
     m, d = Z.shape
     with objective.threads(m * (m + d)):
         search = _Search(objective, np.array(Z, dtype=np.float64), max_iter, n_before, tol, on_step)
+        search.judged_from = n_before + n_unjudged
         search.run(revive)
         return search.result()
 
@@ -148,7 +169,7 @@ class _Search:
         self.quiet_drop = 0.1 * tol * min(1.0, (10 / Z.shape[0]) ** 0.5)
         self.on_step = on_step
         self.started = time.perf_counter()
-        self.n_iter = n_before
+        self.n_iter = self.judged_from = n_before
         self.interrupted = False
         self.stopped = False
         self.history: list[float] = []
@@ -183,12 +204,11 @@ class _Search:
             self.interrupted = True
 
     def _goes_on_with_more_rows(self) -> bool:
-        # the last quarter of the steps is for all rows
-        few_left = self.n_iter >= _SAMPLE_STEPS * self.max_iter
+        few_left = self._has_few_steps_left()
         if self.has_enough_rows or not (self.wants_rows or self.converged or few_left):
             return False
         gain = self.first - self._lowest().value
-        if self.n_samples > 1 and gain < self.tol * abs(self.first):
+        if self.n_samples > 1 and not few_left and gain < self.tol * abs(self.first):
             # twice the rows were worth next to nothing: more are for the machine alone
             self.has_enough_rows, self.converged = True, True
             return False
@@ -198,6 +218,10 @@ class _Search:
             return False
         self._begin(more)
         return True
+
+    def _has_few_steps_left(self) -> bool:
+        """The last quarter of the steps is for all rows."""
+        return not self.has_enough_rows and self.n_iter >= _SAMPLE_STEPS * self.max_iter
 
     def _revive(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> bool:
         """Replace vectors that no longer help; returns whether there were any."""
@@ -272,10 +296,13 @@ class _Search:
         self.n_iter += 1
         before, self.last = self.last, self.best
         drop = before.value - self.best.value
-        self.quiet = self.quiet + 1 if drop < self.quiet_drop * abs(self.best.value) else 0
+        is_quiet = drop < self.quiet_drop * abs(self.best.value) and self.n_iter > self.judged_from
+        self.quiet = self.quiet + 1 if is_quiet else 0
         # the first steps of L-BFGS know nothing of the curvature, and are short
         is_told = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
         self.wants_rows = is_told and self.objective.is_noise(before, self.best)
+        if self._has_few_steps_left() and self.objective.is_sample:
+            self.wants_rows = True
         self.history.append(self._lowest().value)
         if self.on_step is not None and self.on_step(self._progress()):
             self.stopped = True
@@ -326,4 +353,5 @@ class _Search:
             interrupted=self.interrupted,
             message=message,
             history=tuple(self.history),
+            stopped=self.stopped,
         )

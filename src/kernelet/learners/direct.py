@@ -23,6 +23,9 @@ from kernelet.learners.small_scales import without_small_scales
 INNER_SHARE = 1e-2
 # The tolerance of a search that another one goes on from.
 _FIRST_TOL = 1e-2
+# L-BFGS goes on from a checkpoint without its memory: its first steps are small wherever it is. On
+# digits a search that was broken off half way could end after three of them, at a W 11 % above.
+UNJUDGED_STEPS = 10
 
 
 def learn_direct(
@@ -86,6 +89,9 @@ def search_vectors(
     tol: float,
     n_vectors: int | None = None,
     seed: int = 0,
+    n_before: int = 0,
+    is_prepared: bool = False,
+    unit: float | None = None,
     on_step: Callable[[Progress], bool | None] | None = None,
 ) -> Descent:
     """The search over vectors, and over the kernel's scales, for rows wherever they are.
@@ -113,23 +119,46 @@ def search_vectors(
     max_iter, tol, n_vectors, on_step
         As in `learn_direct`.
     seed : int
+    n_before : int, default=0
+        Steps of a search that was broken off, from the vectors of which this one goes on.
+    is_prepared : bool, default=False
+        Whether that was beyond the preliminary search, which then takes no step.
+    unit : float, default=None
+        What that measured its regulariser in.
     """
-    search = partial(descend, random_state=seed, on_step=on_step)
+    n_unjudged = UNJUDGED_STEPS if n_before else 0
+    search = partial(descend, random_state=seed)
     table, at_hand = ground.at_hand(problem)
     smooth, is_last = at_hand.smooth, at_hand.smooth is problem
     # vectors that are added or dropped are not where a search would end
-    is_near = n_vectors == vectors.shape[0] and learn == "nothing"
+    is_near = (n_vectors == vectors.shape[0] or is_prepared) and learn == "nothing"
     if smooth is None or (is_near and not is_last) or not _can_join(kernel, table.X):
-        objective = ground.objective(kernel, problem)
-        return search(objective, vectors, max_iter=max_iter, tol=tol, n_vectors=n_vectors)
+        return search(
+            ground.objective(kernel, problem),
+            vectors,
+            max_iter=max_iter,
+            n_before=n_before,
+            n_unjudged=n_unjudged,
+            tol=tol,
+            n_vectors=n_vectors,
+            on_step=on_step,
+        )
     m = vectors.shape[0] if n_vectors is None else n_vectors
-    joint = JointObjective(table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank)
+    joint = JointObjective(
+        table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank, unit=unit
+    )
+    steps = max_iter
+    if not is_last:
+        steps = n_before if is_prepared else max(1, max_iter // 2)
     first = search(
         joint,
         vectors,
-        max_iter=max_iter if is_last else max(1, max_iter // 2),
+        max_iter=steps,
+        n_before=n_before,
+        n_unjudged=n_unjudged,
         tol=tol if is_last else max(tol, _FIRST_TOL),
         n_vectors=n_vectors,
+        on_step=on_step if is_last else _preliminary(on_step),
     )
     if learn != "nothing" and not is_trial:
         first = _settled(first, joint, table.X, smooth, learn, seed)
@@ -138,10 +167,12 @@ def search_vectors(
     end = search(
         ground.objective(first.best.kernel, problem),
         first.best.vectors,
-        max_iter=first.n_iter if first.interrupted else max_iter,
+        max_iter=first.n_iter if first.was_ended else max_iter,
         n_before=first.n_iter,
+        n_unjudged=n_unjudged if is_prepared else 0,
         tol=tol,
         revives=table is ground,  # a sample has shown which vectors help
+        on_step=on_step,
     )
     return end.after(first)
 
@@ -165,12 +196,22 @@ def _settled(
     return replace(end, best=best, kernel_gain=gain)
 
 
+def _preliminary(
+    on_step: Callable[[Progress], bool | None] | None,
+) -> Callable[[Progress], bool | None] | None:
+    """What is called after the steps of a search from where another goes on."""
+    if on_step is None:
+        return None
+    return lambda step: on_step(replace(step, is_preliminary=True))
+
+
 def descend(
     objective: Objective,
     vectors: FloatArray,
     *,
     max_iter: int,
     n_before: int = 0,
+    n_unjudged: int = 0,
     tol: float,
     n_vectors: int | None = None,
     random_state: int = 0,
@@ -189,6 +230,7 @@ def descend(
         vectors,
         max_iter=max_iter,
         n_before=n_before,
+        n_unjudged=n_unjudged,
         tol=tol,
         revive=(lambda at: revived(objective, at, rng)) if revives else None,
         on_step=on_step,

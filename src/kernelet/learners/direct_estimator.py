@@ -122,7 +122,7 @@ class DirectEstimator(WarmStarted):
         with reporting(self, self.verbose, max_steps, **ground.told) as report:
 
             def search(k: int) -> None:
-                kept, found, steps_before = (None, None, 0) if saved is None else saved.start(k)
+                kept = None if saved is None else saved.start(k)
 
                 def on_step(step: Progress) -> bool:
                     if interrupted.is_set():
@@ -131,15 +131,16 @@ class DirectEstimator(WarmStarted):
                     attributes = self._step_attributes(step) if len(problems) == 1 else None
                     with lock:
                         if saved is not None:
-                            saved.write(k, step, steps_before)
+                            saved.write(k, step, plan.kernel)
                         return report(step, attributes)
 
                 def descend_from(seed: int) -> Descent:
-                    start = plan.starts[k] if kept is None else kept
+                    start = plan.starts[k] if kept is None else kept.vectors
                     if start is None:
                         start = ground.seed(plan.budgets[k], self.init, plan.kernel, seed)
                     is_warm = kept is None and plan.starts[k] is not None
-                    end = search_vectors(
+                    found = None if kept is None else kept.kernel
+                    return search_vectors(
                         ground,
                         plan.kernel,
                         plan.problems[k],
@@ -147,13 +148,15 @@ class DirectEstimator(WarmStarted):
                         learn=plan.learn,
                         learned=found or plan.found,
                         rank=plan.rank,
-                        max_iter=max(1, self.max_iter - steps_before),
+                        max_iter=self.max_iter,
                         tol=self.tol,
                         n_vectors=plan.budgets[k] if is_warm else None,
                         seed=seed,
+                        n_before=0 if kept is None else min(kept.steps, self.max_iter - 1),
+                        is_prepared=kept is not None and not kept.is_preliminary,
+                        unit=None if kept is None else kept.unit,
                         on_step=on_step,
                     )
-                    return replace(end, n_iter=end.n_iter + steps_before)
 
                 chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
                 ends[k] = _best_of(descend_from, chances)

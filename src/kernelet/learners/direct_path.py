@@ -93,6 +93,8 @@ class WarmStarted:
             if last is not None:
                 model.set_params(warm_start=True)
                 model._vector_sets, model._kernel_before = last._vector_sets, last.machine_.kernel
+                if hasattr(last, "C_"):
+                    model.C_ = last.C_
             model.fit(X, y, sample_weight)
             last = model.set_params(warm_start=self.warm_start, tol=self.tol)
             yield last

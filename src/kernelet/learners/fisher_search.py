@@ -10,7 +10,7 @@ from kernelet.kernels import require_input_gradient
 from kernelet.kernels.arrays import dense
 from kernelet.learners.checkpoint import checkpoint_of
 from kernelet.learners.descent import Progress
-from kernelet.learners.direct import descend, search_vectors
+from kernelet.learners.direct import UNJUDGED_STEPS, descend, search_vectors
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.ground import Ground, TableGround
 from kernelet.learners.kernel_choice import learned_part, rank_of
@@ -41,24 +41,25 @@ def learn_sparse_fisher(
     learn = learned_part(estimator, data.kernel, ground.shape)
     seed = int(data.rng.randint(np.iinfo(np.int32).max))
     max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
-    kept = checkpoint_of(estimator, ground.shape)
-    start, found, steps_before = (None, None, 0) if kept is None else kept.start(0)
-    if start is None:
-        start = ground.seed(budget, estimator.init, data.kernel, seed)
+    saved = checkpoint_of(estimator, ground.shape)
+    kept = None if saved is None else saved.start(0)
+    start = ground.seed(budget, estimator.init, data.kernel, seed) if kept is None else kept.vectors
     with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
 
         def on_step(step: Progress) -> bool:
-            if kept is not None:
-                kept.write(0, step, steps_before)
+            if saved is not None:
+                saved.write(0, step, data.kernel)
             return report(step, None)
 
-        steps = max(1, max_iter - steps_before)
+        steps_before = 0 if kept is None else min(kept.steps, max_iter - 1)
         if learn == "nothing":
             descent = descend(
                 ground.objective(data.kernel, problem),
                 start,
-                max_iter=steps,
+                max_iter=max_iter,
                 tol=tol,
+                n_before=steps_before,
+                n_unjudged=0 if kept is None else UNJUDGED_STEPS,
                 random_state=seed,
                 on_step=on_step,
             )
@@ -69,18 +70,21 @@ def learn_sparse_fisher(
                 problem,
                 start,
                 learn=learn,
-                learned=found,
+                learned=None if kept is None else kept.kernel,
                 rank=rank_of(estimator),
-                max_iter=steps,
+                max_iter=max_iter,
                 tol=tol,
                 seed=seed,
+                n_before=steps_before,
+                is_prepared=kept is not None and not kept.is_preliminary,
+                unit=None if kept is None else kept.unit,
                 on_step=on_step,
             )
-    if kept is not None and not descent.interrupted:
-        kept.remove()
+    if saved is not None and not descent.interrupted:
+        saved.remove()
     if hasattr(estimator, "learn_kernel"):
         estimator.kernel_gain_ = descent.kernel_gain
-    estimator.n_iter_ = max(1, descent.n_iter + steps_before)
+    estimator.n_iter_ = max(1, descent.n_iter)
     estimator.interrupted_ = descent.interrupted
     descent.warn_unless_converged(type(estimator).__name__)
     return descent.best

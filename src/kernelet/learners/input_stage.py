@@ -249,7 +249,11 @@ class Scales(InputStage):
         logs = np.log(kernel.gamma / self.start.gamma) + 2.0 * np.log(scales)
         if logs.size not in (1, self.parameters.size):
             return
-        if np.abs(logs - self._reference).max(initial=0.0) < _FARTHEST:
+        change = logs - self._reference
+        if np.abs(change).max(initial=0.0) <= _FARTHEST * (
+            1.0 + 1e-9
+        ):  # at a bound, but for rounding
+            logs = np.clip(change, -_FARTHEST, _FARTHEST) + self._reference
             self.parameters = np.broadcast_to(logs, self.parameters.shape).copy()
 
     def penalty(self, parameters: FloatArray) -> tuple[float, FloatArray]:

@@ -99,6 +99,8 @@ class JointEvaluation(Evaluation):
     slopes : ndarray
         In the parameters, then in the coordinates of the vectors.
     regulariser : float
+    unit : float
+        W at the start of the search, in which the regulariser is measured.
     row_losses : ndarray or None
         Of the rows of the sample, where not all rows are in use.
     """
@@ -106,6 +108,7 @@ class JointEvaluation(Evaluation):
     place: Place
     slopes: FloatArray
     regulariser: float
+    unit: float
     row_losses: FloatArray | None
 
 
@@ -153,6 +156,8 @@ class JointObjective:
         The kernel of an earlier search, to start from.
     rank : int, default=None
         Of a projection.
+    unit : float, default=None
+        What the regulariser is measured in; without it, W where the search starts.
     """
 
     # a direction that is lost or won has an eigenvalue next to nothing, and W hardly changes
@@ -171,6 +176,7 @@ class JointObjective:
         single: bool | None = None,
         learned: Kernel | None = None,
         rank: int | None = None,
+        unit: float | None = None,
     ) -> None:
         self.X, self.kernel, self.problem = X, kernel, problem
         n = X.shape[0]
@@ -191,7 +197,7 @@ class JointObjective:
             self.stage = Scales(self._rows, kernel, learn)
         if learned is not None:
             self.stage.recall(learned)
-        self._unit: float | None = None
+        self._unit = unit
         self._last: Start | None = None
         if not problem.is_sum:
             n_first = n
@@ -207,6 +213,11 @@ class JointObjective:
     def threads(self, n_products: int) -> AbstractContextManager[None]:
         """One: on mnist a second one, awake between products, makes evaluations slower."""
         return one_blas_thread()
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some of the rows stand for all."""
+        return self.n_used < self.n_rows
 
     @property
     def n_rows(self) -> int:
@@ -247,7 +258,11 @@ class JointObjective:
         in_parameters, in_v = stage.pull(parameters, v, V, active)
         U = (beta * solution.norm_gradient) @ beta.T * gram_slope
         in_v += 2.0 * stage.sign * (U.sum(axis=1)[:, None] * v - U @ v)
-        regulariser, its_slopes = self._regulariser(parameters, solution.value)
+        if self._unit is None:
+            self._unit = abs(solution.value)
+        spread, its_slopes = stage.penalty(parameters)
+        weight = self.stage.regularisation * self._unit
+        regulariser = weight * spread
         return JointEvaluation(
             vectors=stage.vectors(parameters, v),
             value=solution.value + regulariser,
@@ -261,9 +276,10 @@ class JointObjective:
             score_gradient=G,
             norm_gradient=solution.norm_gradient,
             place=place,
-            slopes=np.concatenate([in_parameters + its_slopes, in_v.ravel()]),
+            slopes=np.concatenate([in_parameters + weight * its_slopes, in_v.ravel()]),
             regulariser=regulariser,
-            row_losses=self._inner.row_losses(solution) if self.n_used < self.n_rows else None,
+            unit=self._unit,
+            row_losses=self._inner.row_losses(solution) if self.is_sample else None,
         )
 
     def _values(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -271,13 +287,6 @@ class JointObjective:
         slope = t if self.kernel.slope_is_value else np.empty_like(t)
         self.kernel.profile_and_slope(t, slope)
         return t, slope
-
-    def _regulariser(self, parameters: FloatArray, value: float) -> tuple[float, FloatArray]:
-        if self._unit is None:
-            self._unit = abs(value)
-        spread, slopes = self.stage.penalty(parameters)
-        weight = self.stage.regularisation * self._unit
-        return weight * spread, weight * slopes
 
     def around(self, at: Evaluation) -> PlaceChart:
         """Coordinates around a place."""

@@ -155,10 +155,15 @@ class Objective(Protocol):
     n_evaluations : int
     holds_rank : bool
         Whether W is smooth only as long as the dimension of the subspace is held fixed.
+    is_sample : bool
+        Whether some of the rows stand for all.
     """
 
     n_evaluations: int
     holds_rank: bool
+
+    @property
+    def is_sample(self) -> bool: ...
 
     @property
     def kernel(self) -> Kernel: ...
@@ -233,6 +238,7 @@ class VectorObjective:
     """What objectives of the vectors alone, over all rows, have in common; a mixin."""
 
     holds_rank = True
+    is_sample = False
 
     def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
         return one_thread_if_small(self.n_rows * n_products)

@@ -137,8 +137,9 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         The search ends when W falls by less than a tenth of this share, three steps in a row;
         above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
     checkpoint : path-like or None, default=None
-        A file that holds the vectors after every step. A fit that was broken off goes on from it
-        when it is run again, with the same parameters and rows; a fit that ends removes it.
+        A file that holds vectors, kernel and cost after every step. A fit that was broken off goes
+        on from it when it is run again, with the same parameters and rows; a fit that ends removes
+        it.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.

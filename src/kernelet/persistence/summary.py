@@ -26,8 +26,9 @@ def read_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
         "kind" is the class that `kernelet.load` returns, "estimator" that of the innermost model
         in it; "kernel" (with the shape of a matrix for the matrix), "n_vectors", "n_features",
         "n_outputs", "dtype" and "machine_bytes" (of vectors, coefficients and intercepts) are of
-        the machine; "classes", "feature_names", "params", "training" (rows, rows of each class,
-        version and date of the fit), "target" and "columns" are None where the model has none.
+        the machine; "classes", "feature_names", "params", "cost" (C as given or chosen), "training"
+        (rows, rows of each class, version and date of the fit), "target" and "columns" are None
+        where the model has none.
 
     Raises
     ------
@@ -59,6 +60,7 @@ def _summary(header: Header) -> dict[str, Any]:
         "classes": None if labels is None else labels.get("values"),
         "feature_names": inner.optional("feature_names_in_", list),
         "params": inner.optional("params", dict),
+        "cost": Record("fitted", inner.optional("fitted", dict) or {}).optional("C_", float),
         "training": inner.optional("training", dict),
         "target": outer.optional("target", str),
         "columns": None if columns is None else columns.optional("columns", list),
