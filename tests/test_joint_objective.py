@@ -217,7 +217,6 @@ class TestStart:
         "learned",
         [
             Matern52(0.4),
-            ScaledFeatures(Gaussian(0.4), (0.0, 1.0, 1.0)),
             ScaledFeatures(Gaussian(0.4), (1e-3, 1.0, 1.0)),
             Gaussian(1e6),
             ScaledFeatures(Gaussian(0.4), (1.0, 2.0)),
@@ -225,9 +224,14 @@ class TestStart:
         ids=repr,
     )
     def test_other_kernels_are_left(self, learned):
-        """Of another kind, without a feature, farther away than a search may go, of other rows."""
+        """Of another kind, farther away than a search may go, of other rows."""
         objective = joint(X, Gaussian(0.4), PROBLEMS["ridge"], "features", learned=learned)
         assert_array_equal(objective.stage.parameters, np.zeros(3))
+
+    def test_a_feature_left_out_begins_at_its_bound(self):
+        learned = ScaledFeatures(Gaussian(0.4), (0.0, 1.0, 1.0))
+        objective = joint(X, Gaussian(0.4), PROBLEMS["ridge"], "features", learned=learned)
+        assert_allclose(objective.stage.parameters, [-np.log(1e4), 0.0, 0.0])
 
     def test_vectors_like_those_of_another_evaluation(self):
         objective = joint(X, Gaussian(0.4), PROBLEMS["ridge"], "features")

@@ -113,7 +113,8 @@ class TestResults:
         results = search.cv_results_
         assert_array_equal(results["mean_n_vectors"], BUDGETS)
         # vectors of two features, coefficients, one intercept, in float64
-        assert_array_equal(results["mean_bytes"], [8 * (3 * m + 1) for m in BUDGETS])
+        # vectors, coefficients, a bias, and the matrix of the learned kernel
+        assert_array_equal(results["mean_bytes"], [8 * (3 * m + 1 + 4) for m in BUDGETS])
         for name in ("mean_fit_time", "std_fit_time", "mean_score_time", "mean_microseconds"):
             assert np.all(results[name] > 0.0) and np.all(np.isfinite(results[name]))
         assert np.all(results["mean_microseconds"] < 1e4)

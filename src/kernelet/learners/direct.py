@@ -147,16 +147,17 @@ def search_vectors(
     joint = JointObjective(
         table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank, unit=unit
     )
-    steps = max_iter
-    if not is_last:
-        steps = n_before if is_prepared else max(1, max_iter // 2)
+    is_twin = smooth is not at_hand  # another loss, whose end is only a start
+    steps = max(1, max_iter // 2) if is_twin else max_iter
+    if is_prepared and not is_last:
+        steps = n_before
     first = search(
         joint,
         vectors,
         max_iter=steps,
         n_before=n_before,
         n_unjudged=n_unjudged,
-        tol=tol if is_last else max(tol, _FIRST_TOL),
+        tol=max(tol, _FIRST_TOL) if is_twin else tol,
         n_vectors=n_vectors,
         on_step=on_step if is_last else _preliminary(on_step),
     )

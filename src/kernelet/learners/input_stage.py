@@ -244,17 +244,15 @@ class Scales(InputStage):
         scales = np.ones(1)
         if isinstance(kernel, ScaledFeatures):
             scales, kernel = np.array(kernel.scales), kernel.kernel
-        if not isinstance(kernel, type(self.start)) or 0.0 in scales:
+        if not isinstance(kernel, type(self.start)):
             return
-        logs = np.log(kernel.gamma / self.start.gamma) + 2.0 * np.log(scales)
-        if logs.size not in (1, self.parameters.size):
+        if scales.size not in (1, self.parameters.size):
             return
+        with np.errstate(divide="ignore"):  # a feature left out begins at its bound
+            logs = np.log(kernel.gamma / self.start.gamma) + 2.0 * np.log(scales)
         change = logs - self._reference
-        if np.abs(change).max(initial=0.0) <= _FARTHEST * (
-            1.0 + 1e-9
-        ):  # at a bound, but for rounding
-            logs = np.clip(change, -_FARTHEST, _FARTHEST) + self._reference
-            self.parameters = np.broadcast_to(logs, self.parameters.shape).copy()
+        if np.abs(change[np.isfinite(change)]).max(initial=0.0) <= _FARTHEST * (1.0 + 1e-9):
+            self.parameters = np.clip(change, -_FARTHEST, _FARTHEST) + self._reference
 
     def penalty(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """The mean squared deviation of the logarithms from a common change."""
