@@ -2,7 +2,7 @@
 
 `python -m benchmarks.defaults [--only SET ...]` fits 20 vectors with the defaults and with what was
 tried beside them to three quarters of the training rows of every shared set, and prints the error
-on the last quarter; test rows are not looked at. Lines go to `results/defaults.csv`.
+on the last quarter; test rows are not looked at. Lines go to `results/choices/defaults.csv`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.datasets import Unavailable, load
 from kernelet import SparseSVC
 
-RESULTS = Path(__file__).parent / "results" / "defaults.csv"
+RESULTS = Path(__file__).parent / "results" / "choices" / "defaults.csv"
 OFFICIAL = ("optdigits", "pendigits", "satimage", "usps", "letter", "ripley")
 REALISATIONS = (
     *("banana", "breast_cancer", "titanic", "waveform", "german", "image", "diabetis"),

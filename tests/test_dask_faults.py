@@ -23,7 +23,18 @@ pytestmark = pytest.mark.slow
 array = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-MODEL = SparseSVC(8, C=10.0, tol=1e-3, max_iter=4, random_state=0)
+# a kernel that is not radial: all steps are passes over the workers' rows
+MODEL = SparseSVC(
+    8,
+    C=10.0,
+    kernel="poly",
+    degree=2,
+    coef0=1.0,
+    loss="hinge",
+    tol=1e-3,
+    max_iter=4,
+    random_state=0,
+)
 
 
 @pytest.fixture(scope="module")
