@@ -141,6 +141,15 @@ def label_intervals(Y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(labels > 0.0, 1.0, -np.inf), np.where(labels > 0.0, np.inf, -1.0)
 
 
+@dataclass(frozen=True, eq=False)
+class _Active:
+    """The rows of a machine that have a loss, and what their scores lack."""
+
+    mask: NDArray[np.bool_]
+    index: IndexArray
+    lacks: FloatArray
+
+
 class _Search:
     """Newton's method for all problems, side by side; a row here is a problem.
 
@@ -166,7 +175,8 @@ class _Search:
         self.W = np.concatenate([weights.T, intercepts[:, None]], axis=1)
         self.lacks = self._lacks(self._scores())
         self.values, self.hopes = np.full((2, intercepts.size), np.inf)
-        self.active: dict[int, IndexArray] = {}  # rows with a loss, where they are known
+        self.active: dict[int, _Active] = {}  # where they are known
+        self._products: dict[int, tuple[NDArray[np.bool_], FloatArray]] = {}
         self._rows = np.empty((n, m + 1), dtype=Phi.dtype)
         self.n_iter, self.is_sound = 0, True
 
@@ -226,29 +236,27 @@ class _Search:
 
     def _look(self, k: int, w: FloatArray, lacks: FloatArray) -> None:
         """The rows of a machine that have a loss, and its F."""
-        active = np.flatnonzero(lacks)
-        squares = lacks[active].astype(np.float64)
-        squares *= squares
+        is_active = lacks != 0.0
+        index = np.flatnonzero(is_active)
+        inside = lacks.take(index)
+        self.active[k] = _Active(is_active, index, inside)
+        squares = np.square(inside, dtype=np.float64)
         if self.same_cost is None:
-            loss = float(self.C[active] @ squares)
+            loss = float(self.C.take(index) @ squares)
         else:
             loss = self.same_cost * float(squares.sum())
-        self.active[k] = active
         self.values[k] = 0.5 * float(w[:-1] @ w[:-1]) + loss
 
     def _newton_step(self, k: int) -> tuple[FloatArray, float]:
         """The step, and twice what the quadratic gains by it; NaN where there is none."""
         active, w = self.active[k], self.W[k]
-        A = np.take(self.Phi, active, axis=0, out=self._rows[: active.size], mode="clip")
-        pull = self.lacks[k, active]
+        A = self._take(active.index)
         if self.same_cost is None:
-            d = 2.0 * self.C[active]
-            gradient = -((pull * d).astype(A.dtype) @ A).astype(np.float64)
-            A *= np.sqrt(d).astype(A.dtype)[:, None]
-            H = (A.T @ A).astype(np.float64)
+            pull = (2.0 * self.C.take(active.index) * active.lacks).astype(A.dtype)
+            gradient = -(pull @ A).astype(np.float64)
         else:
-            gradient = -2.0 * self.same_cost * (pull @ A).astype(np.float64)
-            H = 2.0 * self.same_cost * (A.T @ A).astype(np.float64)
+            gradient = -2.0 * self.same_cost * (active.lacks @ A).astype(np.float64)
+        H = self._hessian(k, active, A)
         total = float(H[-1, -1])
         if not total > 0.0:
             return np.append(-w[:-1], 0.0), float(w[:-1] @ w[:-1])
@@ -262,6 +270,38 @@ class _Search:
             return w, np.nan
         step = np.append(dw, -gradient[-1] / total - float(mean @ dw))
         return step, -float(gradient @ step)
+
+    def _take(self, index: IndexArray) -> FloatArray:
+        """Features of some rows, where they stay until others are asked for."""
+        return np.take(self.Phi, index, axis=0, out=self._rows[: index.size], mode="clip")
+
+    def _hessian(self, k: int, active: _Active, A: FloatArray) -> FloatArray:
+        """Products of the features of the active rows, times twice their costs.
+
+        A step changes few rows: products of these are added to those of the step before, or taken
+        off them.
+        """
+        if k in self._products:
+            before, H = self._products[k]
+            changed = np.flatnonzero(before != active.mask)
+            if 2 * changed.size < active.index.size:
+                is_new = active.mask[changed]
+                for index, sign in ((changed[is_new], 1.0), (changed[~is_new], -1.0)):
+                    if index.size:
+                        H = H + sign * self._product(index, self._take(index))
+                self._products[k] = active.mask, H
+                return H
+        H = self._product(active.index, A)
+        self._products[k] = active.mask, H
+        return H
+
+    def _product(self, index: IndexArray, A: FloatArray) -> FloatArray:
+        if self.same_cost is None:
+            A *= np.sqrt(2.0 * self.C[index]).astype(A.dtype)[:, None]
+            return (A.T @ A).astype(np.float64)
+        H: FloatArray = (A.T @ A).astype(np.float64)
+        H *= 2.0 * self.same_cost
+        return H
 
     def promised(self) -> Machines:
         """The machines, with what their last steps promised in the place of gaps."""
