@@ -232,7 +232,8 @@ class Scales(InputStage):
             return self.start
         if self.learn == "width":
             return with_gamma(self.start, self.start.gamma * float(np.exp(parameters[0])))
-        return ScaledFeatures(self.start, tuple(np.exp(0.5 * parameters)))
+        scales: Any = np.exp(0.5 * parameters)
+        return ScaledFeatures(self.start, scales)
 
     def vectors(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
         return v / self._scales(parameters) + self.rows.centre
