@@ -36,10 +36,11 @@ class TestProjection:
     @pytest.mark.parametrize("rows", [X, sparse.csr_array(np.where(X > 5.0, X, 0.0))], ids=type)
     @pytest.mark.parametrize("kernel", [Gaussian(0.2), Matern52(0.1)], ids=repr)
     def test_slopes_are_those_of_differences(self, rows, kernel):
+        rng = np.random.default_rng(1)
         W = objective(rows, kernel, single=False)
         at = W(Z)
         # away from the start, where the regulariser has no slope
-        place = Place(at.place.parameters + 0.1 * RNG.normal(size=8), at.place.v)
+        place = Place(at.place.parameters + 0.1 * rng.normal(size=8), at.place.v)
         slopes = W.at(place).slopes
         flat = np.concatenate([place.parameters, place.v.ravel()])
         for k in range(0, flat.size, 3):
@@ -67,7 +68,8 @@ class TestProjection:
         assert at.kernel.matrix[0, largest] > 0.0
 
     def test_an_earlier_kernel_is_recalled(self):
-        learned = ProjectedFeatures(Gaussian(0.2), RNG.normal(size=(2, 4)))
+        rng = np.random.default_rng(1)
+        learned = ProjectedFeatures(Gaussian(0.2), rng.normal(size=(2, 4)))
         at = objective(learned=learned, single=False)(Z)
         assert_allclose(at.kernel.matrix, learned.matrix, rtol=1e-12)
         for other in (Gaussian(0.2), ProjectedFeatures(Gaussian(0.2), np.ones((3, 4)))):
@@ -75,7 +77,8 @@ class TestProjection:
 
     def test_combinations_are_found(self):
         """The classes are told apart by the sum of all features, which no scales show."""
-        rows = RNG.normal(size=(1200, 6))
+        rng = np.random.default_rng(1)
+        rows = rng.normal(size=(1200, 6))
         labels = np.sign(np.sin(2.0 * rows.sum(axis=1) / np.sqrt(6.0)))
         kept, held = slice(900), slice(900, None)
         scores = {
@@ -146,23 +149,26 @@ class TestEstimators:
 
 class TestFairScales:
     def test_units_that_differ_do_not_matter(self):
+        rng = np.random.default_rng(1)
         rows, labels = load_wine(return_X_y=True)  # one feature has a spread of 300, most of 1
         scores = SparseSVC(5, random_state=0).fit(rows, labels).score(rows, labels)
         assert scores > 0.97
-        units = 10.0 ** RNG.integers(-8, 9, size=13)
+        units = 10.0 ** rng.integers(-8, 9, size=13)
         assert (
             SparseSVC(5, random_state=0).fit(rows * units, labels).score(rows * units, labels)
             >= scores - 0.02
         )
 
     def test_features_of_like_spread_keep_it(self):
-        rows = RNG.normal(size=(50, 6)) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
+        rng = np.random.default_rng(1)
+        rows = rng.normal(size=(50, 6)) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
         standard = StandardRows(rows, np.arange(50), np.float64)
         assert standard.fair_scales() is None
         assert not Scales(standard, Gaussian(1.0), "features").parameters.any()
 
     def test_constant_columns_do_not_count(self):
-        rows = np.hstack([RNG.normal(size=(50, 6)), np.ones((50, 30))])
+        rng = np.random.default_rng(1)
+        rows = np.hstack([rng.normal(size=(50, 6)), np.ones((50, 30))])
         assert StandardRows(rows, np.arange(50), np.float64).fair_scales() is None
         rows[:, 0] *= 1e4
         scales = StandardRows(rows, np.arange(50), np.float64).fair_scales()
@@ -171,7 +177,8 @@ class TestFairScales:
         assert_array_equal(scales[6:], 1.0)
 
     def test_a_projection_begins_fair_as_well(self):
-        rows = RNG.normal(size=(50, 8)) * [1e4, *[1.0] * 7]
+        rng = np.random.default_rng(1)
+        rows = rng.normal(size=(50, 8)) * [1e4, *[1.0] * 7]
         stage = Projection(StandardRows(rows, np.arange(50), np.float64), Gaussian(1.0), 8)
         lengths = np.square(stage.parameters.reshape(8, 8)).sum(axis=0)
         assert_allclose(lengths, lengths[0], rtol=1e-6)
@@ -186,7 +193,8 @@ class TestSmallScales:
         assert_array_equal(m.vectors_[:, -2:], 7.0)
 
     def test_features_that_hardly_count_are_left_out_if_held_out_rows_agree(self):
-        rows = RNG.normal(size=(400, 3))
+        rng = np.random.default_rng(1)
+        rows = rng.normal(size=(400, 3))
         y = np.sin(2.0 * rows[:, 0])
         problem = RidgeProblem(y[:, None], np.full(400, 10.0))
         for scale, left in ((1e-3, 0.0), (1.0, 1.0)):

@@ -29,8 +29,9 @@ _MOST_ROWS = 4000
 # Where fewer rows are held out, all quarters are, one after the other.
 _ENOUGH_HELD_OUT = 150
 _FEWEST = 2
-# A smaller gain is noise.
+# A smaller gain is noise; one that is left for another search costs less than one too far.
 _WORTH = 1e-2
+_WORTH_MORE = 0.1
 
 IndexArray = NDArray[np.intp]
 # A search over some rows, for the problem over them, from vectors and a kernel found before.
@@ -185,7 +186,7 @@ class _Path:
             there = _rounded(cost * factor)
             while _LOWEST <= there <= _HIGHEST:
                 risk = self._risk(there)
-                if risk > (1.0 - _WORTH) * least:
+                if risk > (1.0 - (_WORTH if best == cost else _WORTH_MORE)) * least:
                     break
                 best, least = there, risk
                 there = _rounded(there * factor)

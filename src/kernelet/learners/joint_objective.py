@@ -40,7 +40,7 @@ from kernelet.subspace import WhitenedMap
 # Above this share of rows with a gradient, copying them costs more than products with zeros.
 _MOST_ROWS = 0.6
 # Kernel values above which single precision pays.
-_SINGLE_ABOVE = 100_000
+_SINGLE_ABOVE = 30_000
 # Eigenvalues of K^z below this share of the largest are noise of kernel values in single precision.
 _SINGLE_RANK = 1e-8
 # The search begins on so many rows, and on so many for each vector, unless this is nearly all.
