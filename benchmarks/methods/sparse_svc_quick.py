@@ -1,6 +1,6 @@
 """A few steps of the direct method, enough to tell which cost suits it.
 
-Widths are not in the grid: one for each feature is learned, from the mean distance of rows on.
+Widths are not in the grid: scales of features, or a projection, are learned from the mean distance on.
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ METHOD = Classifier(
     "direct method, vectors shared by the classes",
     fit,
     sparse_svc.size,
-    grid={"learn_kernel": ("features",), "C": (1.0, 10.0, 100.0, 1000.0)},
+    grid={"learn_kernel": ("features", "projection"), "C": (1.0, 10.0, 100.0, 1000.0)},
     single_point=False,
 )
