@@ -1,6 +1,6 @@
 """A few steps of the direct method, enough to tell which cost suits it.
 
-Widths are not in the grid: scales of features, or a projection, are learned from the mean distance on.
+Widths are not in the grid: scales of features, or a projection, are learned.
 """
 
 from __future__ import annotations
