@@ -79,6 +79,11 @@ class Checkpoint:
         }
         self._kept: dict[str, Kept] = {}
         self.cost: float | None = None
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is no file in a folder that exists; give another "
+                "path."
+            )
         if self.path.exists():
             self._read()
 

@@ -29,7 +29,10 @@ _MOST_ROWS = 4000
 # Where fewer rows are held out, all quarters are, one after the other.
 _ENOUGH_HELD_OUT = 150
 _FEWEST = 2
-# A smaller gain is noise; one that is left for another search costs less than one too far.
+# Whole weights above this, on average, are no counts of equal rows.
+_MOST_REPETITIONS = 100
+# The share by which rows held out have to cost less, for a cost next to the one searched at, and
+# for one beyond that: a search at too high a cost takes long.
 _WORTH = 1e-2
 _WORTH_MORE = 0.1
 
@@ -83,7 +86,7 @@ def choose_cost(
     parts = divided(weights, seed)
     if min(held.index.size for _, held in parts) < _FEWEST:
         return ChosenCost(first, vectors, None)
-    path = _Path(X, problem, search, parts, vectors)
+    path = _Path(X, problem, search, parts, vectors, cost_unit(weights))
     best = ChosenCost(first, vectors, None)
     try:
         best = path.search(first)
@@ -100,6 +103,12 @@ def choose_cost(
     return best
 
 
+def cost_unit(weights: FloatArray) -> float:
+    """A power of ten by which costs are multiplied where weights are very small or large."""
+    size = round(float(np.log10(weights).mean()))
+    return float(f"1e{-size}") if abs(size) > 1 else 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Some rows, each with a share of its weight."""
@@ -111,12 +120,13 @@ class Part:
 def divided(weights: FloatArray, seed: int) -> list[tuple[Part, Part]]:
     """Rows that are kept and rows held out, once or in turn.
 
-    A row that stands for several equal ones, as its weight then says, is kept and held out in part.
+    Weights that are whole numbers count equal rows, which are kept and held out in part; a weight
+    means the same as a repetition. Other weights, and very uneven ones, say how much rows matter.
     """
-    counts = weights / weights.min()
-    if not (np.abs(counts - np.round(counts)) < 1e-6).all():
-        counts = np.ones_like(weights)  # these are not counts
-    counts = np.round(counts).astype(np.intp)
+    counts = np.ones(weights.size, dtype=np.intp)
+    is_count = (weights == np.round(weights)).all() and weights.min() >= 1.0
+    if is_count and weights.sum() <= _MOST_REPETITIONS * weights.size:
+        counts = weights.astype(np.intp)
     rows = np.repeat(np.arange(weights.size), counts)
     rows = np.random.default_rng(seed).permutation(rows)[:_MOST_ROWS]
     parts = np.array_split(rows, _PARTS)
@@ -140,8 +150,10 @@ class _Path:
         search: Search,
         parts: list[tuple[Part, Part]],
         vectors: FloatArray,
+        unit: float,
     ) -> None:
         self.X, self.problem, self._search, self.parts = X, problem, search, parts
+        self.unit = unit
         self.n_searches = 0
         # where the next searches start: each with what was found without the rows held out of it
         self._starts: list[tuple[FloatArray, Kernel | None]] = [(vectors, None)] * len(parts)
@@ -184,7 +196,7 @@ class _Path:
         best, least = cost, self._risk(cost)
         for factor in (_FACTOR, 1.0 / _FACTOR):
             there = _rounded(cost * factor)
-            while _LOWEST <= there <= _HIGHEST:
+            while _LOWEST * self.unit <= there <= _HIGHEST * self.unit:
                 risk = self._risk(there)
                 if risk > (1.0 - (_WORTH if best == cost else _WORTH_MORE)) * least:
                     break

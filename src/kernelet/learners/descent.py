@@ -95,7 +95,7 @@ class Descent:
         """Warn the user of an estimator's ``fit`` where the search did not end by itself."""
         if not self.converged:
             remedy = (
-                "Try another init, gamma or C, or a loss that is smooth"
+                "Try another init, gamma or C, or scale the columns of X"
                 if self.message == _NO_STEP
                 else "Raise max_iter or tol"
             )

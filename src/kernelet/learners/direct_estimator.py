@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.width import require_width
 from kernelet.learners.checkpoint import Checkpoint, checkpoint_of
-from kernelet.learners.cost_path import choose_cost
+from kernelet.learners.cost_path import choose_cost, cost_unit
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import search_vectors
 from kernelet.learners.direct_path import WarmStarted
@@ -250,11 +250,14 @@ class DirectEstimator(WarmStarted):
             )
 
         before = getattr(self, "C_", None) if plan.starts[0] is not None else None
-        chosen = choose_cost(table.X, table.weights, problem, start, search, seed, before or 1.0)
+        first = before or cost_unit(table.weights)
+        chosen = choose_cost(table.X, table.weights, problem, start, search, seed, first)
         plan = replace(plan, interrupted=plan.interrupted or chosen.interrupted)
         # vectors of the last fit were found at its cost for all rows, those of the path for fewer
         is_better_start = chosen.kernel is not None and chosen.cost != before
         if is_better_start and len(plan.problems) == 1 and self.n_init == 1:
+            if plan.starts[0] is None:  # fewer rows than vectors leave fewer vectors
+                plan = replace(plan, budgets=[chosen.vectors.shape[0]])
             plan = replace(plan, starts=[chosen.vectors], found=chosen.kernel)
         return plan, chosen.cost
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import dense, is_sparse
@@ -119,10 +120,10 @@ class PlaceChart:
         self._objective, self._start = objective, place
         self.size = place.parameters.size + place.v.size
         lower, upper = objective.stage.bounds(place.parameters)
-        self.bounds: list[tuple[float, float]] | None = [
-            *zip(lower, upper, strict=True),
-            *[(-np.inf, np.inf)] * place.v.size,
-        ]
+        self.bounds: Bounds | None = None
+        if np.isfinite(lower).any():  # bounds cost L-BFGS more than they are worth elsewhere
+            free = np.full(place.v.size, np.inf)
+            self.bounds = Bounds(np.append(lower, -free), np.append(upper, free))
 
     def at(self, x: FloatArray, rank: int | None) -> JointEvaluation:
         split = self._start.parameters.size

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.arrays import check_rows, dense
@@ -134,7 +135,7 @@ class Chart(Protocol):
     """Coordinates around a point, all of them zero there, in which a search takes its steps."""
 
     size: int
-    bounds: list[tuple[float, float]] | None
+    bounds: Bounds | None
 
     def at(self, x: FloatArray, rank: int | None) -> Evaluation:
         """W at these coordinates; ``rank`` holds the subspace's dimension fixed."""
@@ -219,7 +220,7 @@ class Objective(Protocol):
 class VectorChart:
     """Z = Z_0 + scale x, the scale a typical distance between the vectors."""
 
-    bounds: list[tuple[float, float]] | None = None
+    bounds: Bounds | None = None
 
     def __init__(self, objective: Objective, Z: FloatArray) -> None:
         self._objective, self._start = objective, Z

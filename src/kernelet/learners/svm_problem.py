@@ -95,7 +95,10 @@ class SVMProblem:
         near = squared_losses_nearby(
             Phi, *self._intervals(Phi.dtype), self.C, *start, tol=SEARCH_TOL, prove=False
         )
-        return self.solve(Phi.astype(np.float64), start) if near is None else self._of(near)
+        if near is None:
+            rough = SVMProblem(self.Y, self.C, self._loss, max(self.tol, SEARCH_TOL))
+            return rough.solve(Phi.astype(np.float64), start)
+        return self._of(near)
 
     def _of(self, near: Machines) -> InnerSolution:
         return self._solution(
