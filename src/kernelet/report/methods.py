@@ -79,7 +79,9 @@ class Method:
         if self.name == "compress":
             return kernelet.compress(task.svm, n_vectors or 1, random_state=task.seed)
         estimator = getattr(kernelet, self.name)()
-        common = {"kernel": task.kernel, "C": task.C, "random_state": task.seed}
+        # all methods have the same kernel: what is compared is where vectors come from
+        common: dict[str, Any] = {"kernel": task.kernel, "learn_kernel": False, "C": task.C}
+        common["random_state"] = task.seed
         if n_vectors is not None:
             common["n_vectors"] = n_vectors
         known = estimator.get_params()
