@@ -23,7 +23,7 @@ _FACTOR = 10.0
 _LOWEST, _HIGHEST = 1e-3, 1e5
 # The most costs that are searched at.
 _SEARCHES = 3
-# A quarter of the rows is held out, of so many at most.
+# A quarter of the rows is held out; with many rows, a quarter of 4000 of them.
 _PARTS = 4
 _MOST_ROWS = 4000
 # Where fewer rows are held out, all quarters are, one after the other.

@@ -97,9 +97,9 @@ def search_vectors(
     """The search over vectors, and over the kernel's scales, for rows wherever they are.
 
     Where the kernel is radial and the loss is smooth, or has a smooth twin, the search goes over
-    both together on rows in memory: all of them, or a sample of rows that are elsewhere. A loss
-    that is not smooth, and all rows that are elsewhere, are searched from where that ends, with the
-    kernel that was found.
+    both together on rows in memory: all of them, or a sample of out-of-core rows. A loss that is
+    not smooth, and all out-of-core rows, are searched from where that ends, with the kernel that
+    was found.
 
     Parameters
     ----------

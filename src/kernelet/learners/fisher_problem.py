@@ -50,9 +50,8 @@ class ContrastProblem:
         """The same problem over some of its rows; what they cost in common makes no difference."""
         return ContrastProblem(self.Y[index], self.share[index], self.mu)
 
-    def row_losses(self, solution: InnerSolution) -> FloatArray:
-        """Not defined: the value is no sum over rows."""
-        raise NotImplementedError
+    def row_losses(self, solution: InnerSolution) -> None:
+        """None: the value is no sum over rows."""
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve each contrast in closed form."""

@@ -44,7 +44,7 @@ _MOST_ROWS = 0.6
 _SINGLE_ABOVE = 30_000
 # Eigenvalues of K^z below this share of the largest are noise of kernel values in single precision.
 _SINGLE_RANK = 1e-8
-# The search begins on so many rows, and on so many for each vector, unless this is nearly all.
+# Rows that the search begins on, at least and for each vector, unless that is nearly all of them.
 _FEWEST_ROWS = 10_000
 _ROWS_PER_VECTOR = 100
 _LARGEST_SAMPLE = 0.75
@@ -77,8 +77,8 @@ class SmoothProblem(Protocol):
         """The problem over some of its rows, whose costs are multiplied."""
         ...
 
-    def row_losses(self, solution: InnerSolution) -> FloatArray:
-        """What each row costs at the solution."""
+    def row_losses(self, solution: InnerSolution) -> FloatArray | None:
+        """What each row costs at the solution; None where the value is no sum over rows."""
         ...
 
 
@@ -121,7 +121,7 @@ class PlaceChart:
         self.size = place.parameters.size + place.v.size
         lower, upper = objective.stage.bounds(place.parameters)
         self.bounds: Bounds | None = None
-        if np.isfinite(lower).any():  # bounds cost L-BFGS more than they are worth elsewhere
+        if np.isfinite(lower).any():  # without any, L-BFGS need not look at bounds
             free = np.full(place.v.size, np.inf)
             self.bounds = Bounds(np.append(lower, -free), np.append(upper, free))
 
@@ -328,7 +328,7 @@ class JointObjective:
         return max(0.0, (before.value - at.value) / (abs(before.value) or 1.0))
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
-        """Rows in use that might become vectors: so many at random, or all."""
+        """Rows in use that might become vectors: ``n_rows`` at random, or all."""
         index = np.sort(rng.choice(self.n_used, min(n_rows, self.n_used), replace=False))
         return np.asarray(dense(self.X[self._order[index]]), dtype=np.float64)
 

@@ -170,7 +170,7 @@ class Objective(Protocol):
     def kernel(self) -> Kernel: ...
 
     def threads(self, n_products: int) -> AbstractContextManager[None]:
-        """The threads for a search with so many multiplications for each row."""
+        """The threads for a search, by the multiplications that it needs for each row."""
         ...
 
     @property

@@ -117,7 +117,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         - True: one width for all features; False: nothing;
         - "auto": where the kernel is radial and the vectors are shared, a
           projection if there are at most 20 features with 40 rows each, otherwise a scale for each
-          feature. Nothing elsewhere.
+          feature. Nothing otherwise.
     rank : int or None, default=None
         Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
         there are features.
