@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelet.solvers import squared_hinge_ridge_many
+from kernelet.solvers.nearby_newton import Intervals
 from kernelet.solvers.squared_interval import squared_interval_ridge
-from kernelet.solvers.squared_nearby import label_intervals, squared_losses_nearby
+from kernelet.solvers.squared_nearby import squared_losses_nearby
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(300) % 4
@@ -18,7 +19,7 @@ COSTS = RNG.uniform(0.1, 3.0, 300)
 
 
 def squared_hinge_nearby(Phi, Y, C, weights, intercepts, **options):
-    return squared_losses_nearby(Phi, *label_intervals(Y), C, weights, intercepts, **options)
+    return squared_losses_nearby(Phi, Intervals.of_labels(Y), C, weights, intercepts, **options)
 
 
 def machines(C, tol=1e-12):
@@ -123,8 +124,7 @@ class TestIntervals:
         rng = np.random.default_rng(1)
         found = squared_losses_nearby(
             PHI,
-            lower,
-            upper,
+            Intervals(lower.T, upper.T),
             C,
             weights + distance * size * rng.normal(size=weights.shape),
             intercepts + distance * rng.normal(size=2),
@@ -144,7 +144,7 @@ class TestIntervals:
         lower, upper = self.TARGETS - 0.1, self.TARGETS + 0.1
         weights, intercepts = self.exact(lower, upper, COSTS)
         start = 1.05 * weights, intercepts + 0.05
-        rough = squared_losses_nearby(PHI, lower, upper, COSTS, *start, tol=0.05)
+        rough = squared_losses_nearby(PHI, Intervals(lower.T, upper.T), COSTS, *start, tol=0.05)
         for k in range(2):
             g = rough.pulls[:, k]
             up, down = np.maximum(g, 0.0), np.maximum(-g, 0.0)
@@ -160,8 +160,57 @@ class TestIntervals:
     def test_wide_intervals_need_no_weights(self):
         far = np.full((300, 1), 100.0)
         found = squared_losses_nearby(
-            PHI, -far, far, COSTS, np.ones((5, 1)), np.full(1, 3.0), tol=1e-9
+            PHI, Intervals(-far.T, far.T), COSTS, np.ones((5, 1)), np.full(1, 3.0), tol=1e-9
         )
         assert found.values[0] == found.gaps[0] == 0.0
         assert not found.weights.any()
         assert found.intercepts[0] == 3.0
+
+
+class TestRowsThatHadALoss:
+    """Machines that begin where the rows with a loss of a nearby problem want them."""
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("costs", [COSTS, np.full(300, 0.7)])
+    def test_the_answers_are_the_same(self, dtype, costs):
+        weights, intercepts = machines(costs)
+        slopes = -2.0 * costs[:, None] * Y * np.maximum(0.0, 1.0 - Y * (PHI @ weights + intercepts))
+        turned = PHI + 0.05 * np.random.default_rng(2).normal(size=PHI.shape)
+        exact = squared_hinge_ridge_many(turned, Y, costs, tol=1e-12)
+        found = squared_losses_nearby(
+            turned.astype(dtype),
+            Intervals.of_labels(Y).astype(dtype),
+            costs,
+            np.zeros_like(weights),  # not needed
+            np.zeros_like(intercepts),
+            slopes=slopes,
+            tol=1e-9 if dtype == np.float64 else 1e-3,
+            prove=dtype == np.float64,
+        )
+        assert found is not None
+        assert_allclose(found.values, [one.primal_value for one in exact], rtol=1e-5)
+        # two for each class: one to begin with and a last one, some need another
+        assert 8 <= found.n_iter <= 16
+
+    def test_sides_of_intervals_change(self):
+        """A row may miss the other end of its interval."""
+        target = np.sin(PHI[:, :1])
+        weights = np.random.default_rng(3).normal(size=(5, 1))
+        wrong = np.sign(PHI @ weights - target)
+        intervals = Intervals(target.T - 0.1, target.T + 0.1)
+        start = weights, np.zeros(1)
+        found = squared_losses_nearby(PHI, intervals, COSTS, *start, slopes=wrong, tol=1e-10)
+        exact = squared_interval_ridge(
+            PHI, target[:, 0] - 0.1, target[:, 0] + 0.1, COSTS, COSTS, tol=1e-12
+        )
+        assert_allclose(found.values[0], exact.primal_value, rtol=1e-9)
+
+    @pytest.mark.parametrize("side", [0.0, 1.0])
+    def test_none_and_all_of_the_rows(self, side):
+        weights, intercepts = machines(COSTS)
+        found = squared_losses_nearby(
+            *(PHI, Intervals.of_labels(Y), COSTS, weights, intercepts),
+            slopes=-side * Y,
+            tol=1e-9,
+        )
+        assert_allclose(found.weights, weights, rtol=1e-4, atol=1e-4)

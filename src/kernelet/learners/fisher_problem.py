@@ -42,7 +42,9 @@ class ContrastProblem:
         """The problem itself: eigenvalues have derivatives."""
         return self
 
-    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+    def approximate(
+        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
+    ) -> InnerSolution:
         """A closed form is as it is."""
         return self.solve(Phi.astype(np.float64, copy=False), start)
 

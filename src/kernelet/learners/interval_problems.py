@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers.interval_ridge import interval_ridge, one_class_ridge
+from kernelet.solvers.nearby_newton import Intervals
 from kernelet.solvers.solution import Solution
 from kernelet.solvers.squared_interval import squared_interval_ridge
 from kernelet.solvers.squared_nearby import SEARCH_TOL, squared_losses_nearby
@@ -131,18 +132,20 @@ class SquaredIntervalProblem:
         """The problem itself: its loss has a derivative."""
         return self
 
-    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+    def approximate(
+        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
+    ) -> InnerSolution:
         """Solve as exactly as a search over vectors needs, in the precision of the features."""
         if start is None:
             start = np.zeros((Phi.shape[1], 1)), np.zeros(1)
-        near = self._near(Phi, start, tol=SEARCH_TOL, prove=False)
+        near = self._near(Phi, start, slopes=slopes, tol=SEARCH_TOL, prove=False)
         return self.solve(Phi.astype(np.float64), start) if near is None else near
 
     def _near(self, Phi: FloatArray, start: Start, **options: Any) -> InnerSolution | None:
         if self.lower.max() <= self.upper.min():
             return None  # steps end anywhere inside of all intervals, not in their middle
-        ends = self.lower[:, None], self.upper[:, None]
-        near = squared_losses_nearby(Phi, *ends, self.C, *start, **options)
+        intervals = Intervals(self.lower[None], self.upper[None]).astype(Phi.dtype)
+        near = squared_losses_nearby(Phi, intervals, self.C, *start, **options)
         if near is None:
             return None
         return InnerSolution(

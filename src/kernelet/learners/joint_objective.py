@@ -69,8 +69,13 @@ class SmoothProblem(Protocol):
         """Solve it, with a certificate."""
         ...
 
-    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve it as exactly as a search over vectors needs, in the precision of Phi."""
+    def approximate(
+        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
+    ) -> InnerSolution:
+        """Solve it as exactly as a search over vectors needs, in the precision of Phi.
+
+        ``slopes`` is the score gradient of a nearby problem over the same rows.
+        """
         ...
 
     def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> Self:
@@ -200,6 +205,7 @@ class JointObjective:
             self.stage.recall(learned)
         self._unit = unit
         self._last: Start | None = None
+        self._slopes: FloatArray | None = None
         if not problem.is_sum:
             n_first = n
         elif n_first is None:
@@ -209,6 +215,7 @@ class JointObjective:
     def _use(self, n: int) -> None:
         self.n_used = n
         self._rows.take(n)
+        self._slopes = None
         self._inner = self.problem.subset(self._order[:n], self.n_rows / n)
 
     def threads(self, n_products: int) -> AbstractContextManager[None]:
@@ -247,10 +254,11 @@ class JointObjective:
         if self._last is not None and self._last[0].shape[0] == v.shape[0]:
             # the basis of the subspace turns with Z; coefficients are what carries over
             start = space.weights(self._last[0]), self._last[1]
-        solution = self._inner.approximate(K @ space.transform.T.astype(K.dtype), start)
+        Phi = K @ space.transform.T.astype(K.dtype)
+        solution = self._inner.approximate(Phi, start, self._slopes)
         beta = space.coefficients(solution.weights)
         self._last = beta, solution.intercepts
-        G = solution.score_gradient
+        self._slopes = G = solution.score_gradient
         active: Any = np.flatnonzero(G.any(axis=1))
         if active.size > _MOST_ROWS * G.shape[0]:
             active = slice(None)

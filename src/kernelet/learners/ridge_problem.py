@@ -67,7 +67,9 @@ class RidgeProblem:
         """The problem itself: its loss has a derivative."""
         return self
 
-    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+    def approximate(
+        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
+    ) -> InnerSolution:
         """A linear system is solved as it is."""
         return self.solve(Phi.astype(np.float64, copy=False), start)
 

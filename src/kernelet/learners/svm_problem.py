@@ -9,12 +9,8 @@ from numpy.typing import NDArray
 
 from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.solvers import Solution, hinge_ridge_many, squared_hinge_ridge_many
-from kernelet.solvers.squared_nearby import (
-    SEARCH_TOL,
-    Machines,
-    label_intervals,
-    squared_losses_nearby,
-)
+from kernelet.solvers.nearby_newton import Intervals
+from kernelet.solvers.squared_nearby import SEARCH_TOL, Machines, squared_losses_nearby
 
 LOSSES = {"hinge": hinge_ridge_many, "squared_hinge": squared_hinge_ridge_many}
 
@@ -41,13 +37,13 @@ class SVMProblem:
         self.tol = tol
         self._loss = loss
         self._solve = LOSSES[loss]
-        self._ends: tuple[FloatArray, FloatArray] | None = None
+        self._ends: Intervals | None = None
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve all machines, exactly, on the rows that matter near the start."""
         if start is not None and self._loss == "squared_hinge":
             near = squared_losses_nearby(
-                Phi, *self._intervals(Phi.dtype), self.C, *start, tol=self.tol
+                Phi, self._intervals(Phi.dtype), self.C, *start, tol=self.tol
             )
             if near is not None:
                 return self._of(near)
@@ -88,12 +84,20 @@ class SVMProblem:
             return self
         return SVMProblem(self.Y, self.C, "squared_hinge", self.tol)
 
-    def approximate(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+    def approximate(
+        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
+    ) -> InnerSolution:
         """Solve as exactly as a search over vectors needs, in the precision of the features."""
         if start is None:
             start = np.zeros((Phi.shape[1], self.Y.shape[1])), np.zeros(self.Y.shape[1])
         near = squared_losses_nearby(
-            Phi, *self._intervals(Phi.dtype), self.C, *start, tol=SEARCH_TOL, prove=False
+            Phi,
+            self._intervals(Phi.dtype),
+            self.C,
+            *start,
+            slopes=slopes,
+            tol=SEARCH_TOL,
+            prove=False,
         )
         if near is None:
             rough = SVMProblem(self.Y, self.C, self._loss, max(self.tol, SEARCH_TOL))
@@ -105,11 +109,10 @@ class SVMProblem:
             near.values.sum(), near.weights, near.intercepts, -near.pulls, near.gaps
         )
 
-    def _intervals(self, dtype: Any) -> tuple[FloatArray, FloatArray]:
+    def _intervals(self, dtype: Any) -> Intervals:
         """Where scores have no loss, in the precision of the features."""
-        if self._ends is None or self._ends[0].dtype != dtype:
-            lower, upper = label_intervals(self.Y)
-            self._ends = lower.astype(dtype), upper.astype(dtype)
+        if self._ends is None or self._ends.lower.dtype != dtype:
+            self._ends = Intervals.of_labels(self.Y).astype(dtype)
         return self._ends
 
     def row_losses(self, solution: InnerSolution) -> FloatArray:
