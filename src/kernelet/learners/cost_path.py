@@ -109,6 +109,12 @@ def cost_unit(weights: FloatArray) -> float:
     return float(f"1e{-size}") if abs(size) > 1 else 1.0
 
 
+def searched_rows(weights: FloatArray, seed: int) -> IndexArray:
+    """The rows that are kept or held out: all of them, or a sample."""
+    kept, held = divided(weights, seed)[0]
+    return np.union1d(kept.index, held.index)
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Some rows, each with a share of its weight."""

@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.width import require_width
 from kernelet.learners.checkpoint import Checkpoint, checkpoint_of
-from kernelet.learners.cost_path import choose_cost, cost_unit
+from kernelet.learners.cost_path import choose_cost, cost_unit, searched_rows
 from kernelet.learners.descent import Descent, Progress
 from kernelet.learners.direct import search_vectors
 from kernelet.learners.direct_path import WarmStarted
@@ -229,7 +229,9 @@ class DirectEstimator(WarmStarted):
         # vectors of a seed are as many as there can be, and far from the end of a search
         n_vectors = None if start is None else plan.budgets[0]
         if start is None:
-            start = table.seed(plan.budgets[0], self.init, plan.kernel, seed)
+            rows = searched_rows(table.weights, seed)
+            seeded = TableGround(table.X[rows], table.weights[rows])
+            start = seeded.seed(plan.budgets[0], self.init, plan.kernel, seed)
 
         def search(
             rows: NDArray[np.intp], part: Any, vectors: FloatArray, found: Kernel | None

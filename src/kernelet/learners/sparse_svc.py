@@ -135,8 +135,8 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         Steps of L-BFGS for each start.
     tol : float, default=1e-2
         The search ends when W falls by less than a tenth of this share, three steps in a row;
-        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``, and where the
-        loss is smooth no less than for 20.
+        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``. Where the loss is
+        smooth, ``n_vectors / 20`` times what it is for 20 above that, three times at most.
     checkpoint : path-like or None, default=None
         A file that holds vectors, kernel and cost after every step. A fit that was broken off goes
         on from it when it is run again, with the same parameters and rows; a fit that ends removes

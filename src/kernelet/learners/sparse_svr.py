@@ -85,8 +85,8 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         Steps of L-BFGS for each start.
     tol : float, default=3e-3
         The search ends when W falls by less than a tenth of this share, three steps in a row;
-        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``, and where the
-        loss is smooth no less than for 20.
+        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``. Where the loss is
+        smooth, ``n_vectors / 20`` times what it is for 20 above that, three times at most.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.
