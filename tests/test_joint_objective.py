@@ -28,6 +28,7 @@ from kernelet.learners.interval_problems import SquaredIntervalProblem
 from kernelet.learners.joint_objective import JointObjective, Place
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.ridge_problem import RidgeProblem
+from kernelet.learners.search_rows import RowsInMemory
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.subspace import seed_vectors
 from learner_oracles import central_differences, svm_objective
@@ -60,10 +61,9 @@ def tight(monkeypatch):
         monkeypatch.setattr(module, "SEARCH_TOL", 1e-13)
 
 
-def joint(rows, kernel, problem, learn, m=4, **options):
-    return JointObjective(
-        rows, kernel, problem, learn, m, **{"seed": 0, "single": False, **options}
-    )
+def joint(rows, kernel, problem, learn, m=4, seed=0, **options):
+    source = RowsInMemory(rows, problem, seed)
+    return JointObjective(source, kernel, learn, m, **{"single": False, **options})
 
 
 def place(objective, learn, vectors):
@@ -278,7 +278,7 @@ class TestSamples:
             assert end.converged
             # W is that of all rows, with a certificate
             assert end.best.gap <= 1e-6
-            again = MarginalObjective(BANANA, end.best.kernel, objective.problem)
+            again = MarginalObjective(BANANA, end.best.kernel, objective.source.whole)
             assert_allclose(end.best.value, again(end.best.vectors).value, rtol=1e-5)
             assert_allclose(end.best.value, whole.best.value, rtol=0.05)
 
@@ -351,7 +351,7 @@ class TestSamples:
             assert_array_equal(end.best.vectors, best.vectors)
             assert end.best.kernel == best.kernel
         # on all rows, whatever the sample was
-        again = MarginalObjective(BANANA, end.best.kernel, objective.problem)
+        again = MarginalObjective(BANANA, end.best.kernel, objective.source.whole)
         assert_allclose(end.best.value, again(end.best.vectors).value, rtol=1e-5)
 
 

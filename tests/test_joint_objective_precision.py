@@ -11,6 +11,7 @@ import kernelet
 from kernelet.kernels import Gaussian
 from kernelet.learners.input_stage import are_distances_precise
 from kernelet.learners.joint_objective import JointObjective
+from kernelet.learners.search_rows import RowsInMemory, extent_of
 from kernelet.learners.svm_problem import SVMProblem
 
 
@@ -28,7 +29,8 @@ def test_many_rows_of_a_narrow_kernel(gamma):
     """Single precision, which serves so many rows, has 7 digits."""
     places, X, y = clusters(40_000, gamma)
     problem = SVMProblem(y[:, None], np.ones(len(y)), "squared_hinge", 1e-6)
-    objective = JointObjective(X, Gaussian(gamma), problem, "nothing", 3, 0, n_first=len(y))
+    source = RowsInMemory(X, problem, 0)
+    objective = JointObjective(source, Gaussian(gamma), "nothing", 3, n_first=len(y))
     found = objective(places)
     assert_allclose(found.value, objective.proven(found).value, rtol=1e-4)
 
@@ -37,14 +39,15 @@ def test_many_rows_of_a_narrow_kernel(gamma):
 def test_what_is_precise(make):
     X = np.random.default_rng(0).normal(size=(100, 3))
     answers = {
-        (gamma, dtype): are_distances_precise(make(X), Gaussian(gamma), dtype)
+        (gamma, dtype): are_distances_precise(extent_of(make(X)), Gaussian(gamma), dtype)
         for gamma in (1.0, 1e9, 1e18, 1e300)
         for dtype in (np.float32, np.float64)
     }
     precise = {(1.0, np.float32), (1.0, np.float64), (1e9, np.float64)}
     assert {case for case, is_precise in answers.items() if is_precise} == precise
     # far from 0 nothing is lost where rows are centred, and CSR rows are not
-    assert are_distances_precise(make(X + 1e9), Gaussian(1.0), np.float64) == (make is np.asarray)
+    far = extent_of(make(X + 1e9))
+    assert are_distances_precise(far, Gaussian(1.0), np.float64) == (make is np.asarray)
 
 
 @pytest.mark.parametrize("learn_kernel", ["auto", False])

@@ -17,6 +17,7 @@ from kernelet.learners.joint_objective import JointObjective, Place
 from kernelet.learners.marginal import MarginalObjective
 from kernelet.learners.projection_stage import Projection
 from kernelet.learners.ridge_problem import RidgeProblem
+from kernelet.learners.search_rows import RowsInMemory
 from kernelet.learners.small_scales import without_small_scales
 
 RNG = np.random.default_rng(0)
@@ -29,7 +30,13 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 def objective(rows=X, kernel=None, rank=2, **options):
     kernel = Gaussian(0.2) if kernel is None else kernel
-    return JointObjective(rows, kernel, PROBLEM, "projection", 5, 0, rank=rank, **options)
+    source = RowsInMemory(rows, PROBLEM, 0)
+    return JointObjective(source, kernel, "projection", 5, rank=rank, **options)
+
+
+def standard_rows(rows):
+    problem = RidgeProblem(np.zeros((len(rows), 1)), np.ones(len(rows)))
+    return StandardRows(RowsInMemory(rows, problem, 0), len(rows), np.float64)
 
 
 class TestProjection:
@@ -162,16 +169,16 @@ class TestFairScales:
     def test_features_of_like_spread_keep_it(self):
         rng = np.random.default_rng(1)
         rows = rng.normal(size=(50, 6)) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
-        standard = StandardRows(rows, np.arange(50), np.float64)
+        standard = standard_rows(rows)
         assert standard.fair_scales() is None
         assert not Scales(standard, Gaussian(1.0), "features").parameters.any()
 
     def test_constant_columns_do_not_count(self):
         rng = np.random.default_rng(1)
         rows = np.hstack([rng.normal(size=(50, 6)), np.ones((50, 30))])
-        assert StandardRows(rows, np.arange(50), np.float64).fair_scales() is None
+        assert standard_rows(rows).fair_scales() is None
         rows[:, 0] *= 1e4
-        scales = StandardRows(rows, np.arange(50), np.float64).fair_scales()
+        scales = standard_rows(rows).fair_scales()
         parts = scales[:6] * rows[:, :6].var(axis=0)
         assert_allclose(parts, parts[0])
         assert_array_equal(scales[6:], 1.0)
@@ -179,7 +186,7 @@ class TestFairScales:
     def test_a_projection_begins_fair_as_well(self):
         rng = np.random.default_rng(1)
         rows = rng.normal(size=(50, 8)) * [1e4, *[1.0] * 7]
-        stage = Projection(StandardRows(rows, np.arange(50), np.float64), Gaussian(1.0), 8)
+        stage = Projection(standard_rows(rows), Gaussian(1.0), 8)
         lengths = np.square(stage.parameters.reshape(8, 8)).sum(axis=0)
         assert_allclose(lengths, lengths[0], rtol=1e-6)
 
@@ -200,7 +207,7 @@ class TestSmallScales:
         for scale, left in ((1e-3, 0.0), (1.0, 1.0)):
             kernel = ScaledFeatures(Gaussian(1.0), (1.0, scale, 1e-4))
             at = MarginalObjective(rows, kernel, problem)(rows[:10])
-            found = without_small_scales(rows, problem, at, 0)
+            found = without_small_scales(RowsInMemory(rows, problem, 0), at, 0)
             expected = (1.0, left, 0.0)
             assert found.kernel.scales == expected
             assert found.value <= at.value * (1.0 + 1e-3)
@@ -209,4 +216,4 @@ class TestSmallScales:
 
     def test_other_kernels_and_sparse_rows_stay(self):
         at = MarginalObjective(X, Gaussian(0.2), PROBLEM)(Z)
-        assert without_small_scales(X, PROBLEM, at, 0) is at
+        assert without_small_scales(RowsInMemory(X, PROBLEM, 0), at, 0) is at

@@ -10,6 +10,7 @@ from kernelet.kernels import Gaussian
 from kernelet.learners.direct import search_vectors
 from kernelet.learners.ground import TableGround
 from kernelet.learners.input_stage import Scales, StandardRows
+from kernelet.learners.search_rows import RowsInMemory
 from kernelet.learners.svm_problem import SVMProblem
 
 X, LABELS = make_banana(200, random_state=0)
@@ -77,7 +78,8 @@ def test_a_search_that_goes_on_takes_its_first_steps_in_any_case():
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_scales_at_their_bound_are_recalled(side):
-    rows = StandardRows(X, np.arange(200), np.float64)
+    source = RowsInMemory(X, SVMProblem(Y, np.ones(200)), 0)
+    rows = StandardRows(source, 200, np.float64)
     stage = Scales(rows, Gaussian(0.3), "features")
     lower, upper = stage.bounds(np.zeros(2))
     found = np.array([0.3, (lower if side < 0.0 else upper)[1]])

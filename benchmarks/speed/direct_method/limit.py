@@ -49,6 +49,7 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
     from kernelet.kernels import Gaussian
     from kernelet.learners import svm_problem
     from kernelet.learners.joint_objective import JointObjective, Place
+    from kernelet.learners.search_rows import RowsInMemory
 
     solve, last = svm_problem.squared_losses_nearby, []
 
@@ -66,9 +67,8 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
     svm_problem.squared_losses_nearby = watched  # measured, not changed
     problem = svm_problem.SVMProblem(Y, np.full(len(Y), C), "squared_hinge")
     # on all rows, where a search would begin on a sample
-    objective = JointObjective(
-        X, Gaussian(gamma), problem, "features", n_vectors, seed=0, n_first=len(X)
-    )
+    source = RowsInMemory(X, problem, seed=0)
+    objective = JointObjective(source, Gaussian(gamma), "features", n_vectors, n_first=len(X))
     scales = objective.stage.parameters
     return Watched(
         lambda v: objective.at(Place(scales, v)),

@@ -1,4 +1,4 @@
-"""The marginal objective W(Z) over rows that are elsewhere; see `marginal` for what it is.
+"""W(Z) of the hinge over out-of-core rows; see `marginal` for what it is.
 
 The inner problem is solved by passes over the rows; one more pass pulls its slopes back to the
 vectors.

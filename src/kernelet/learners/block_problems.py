@@ -1,4 +1,4 @@
-"""Inner problems over rows that are elsewhere: the SVM with either loss, and Fisher's contrast."""
+"""Inner problems over out-of-core rows: the SVM with either loss, and Fisher's contrast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelet.learners.block_objective import BlockInnerSolution, OwnSlopes, Slopes
 from kernelet.learners.fisher_problem import ContrastProblem
-from kernelet.learners.marginal import FloatArray, Start
+from kernelet.learners.marginal import FloatArray, InnerSolution, Start
 from kernelet.learners.svm_problem import SVMProblem
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.block import IndexArray
@@ -36,6 +36,8 @@ class HingeBlockProblem:
         Relative duality gap of each solve.
     """
 
+    is_smooth = False
+
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
 
@@ -43,9 +45,9 @@ class HingeBlockProblem:
         """The same problem with all costs multiplied."""
         return HingeBlockProblem(self.targets, cost * self.C, self.tol)
 
-    def over(self, sample: Sample) -> SVMProblem:
-        """The problem over the rows of a sample, which stands for all."""
-        return _over(self, sample, "hinge")
+    def over(self, codes: IndexArray, weights: FloatArray) -> SVMProblem:
+        """The problem over some rows in memory, whose weights stand for all."""
+        return SVMProblem(self.targets.of(codes), self.C * weights, "hinge", self.tol)
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
@@ -111,6 +113,8 @@ class HingeSlopes:
 class SquaredHingeBlockProblem:
     """sum_k min 1/2 ||w_k||^2 + sum_i C_i max(0, 1 - y_ik f_k(x_i))^2; see `HingeBlockProblem`."""
 
+    is_smooth = True
+
     def __init__(self, targets: Targets, C: float, tol: float) -> None:
         self.targets, self.C, self.tol = targets, C, tol
 
@@ -118,50 +122,26 @@ class SquaredHingeBlockProblem:
         """The same problem with all costs multiplied."""
         return SquaredHingeBlockProblem(self.targets, cost * self.C, self.tol)
 
-    def over(self, sample: Sample) -> SVMProblem:
-        """The problem over the rows of a sample, which stands for all."""
-        return _over(self, sample, "squared_hinge")
+    def over(self, codes: IndexArray, weights: FloatArray) -> SVMProblem:
+        """The problem over some rows in memory, whose weights stand for all."""
+        return SVMProblem(self.targets.of(codes), self.C * weights, "squared_hinge", self.tol)
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
-    ) -> BlockInnerSolution:
-        """Solve all machines together."""
+    ) -> InnerSolution:
+        """Solve all machines together, by Newton's method on sums; no slopes of rows."""
         point = None if start is None else Point(*start)
         found = block_squared_hinge(
             rows, space, sample, self.C, tol=self.tol, start=point, targets=self.targets
         )
-        end = Point(
-            np.stack([one.weights for one in found], axis=1),
-            np.array([one.intercept for one in found]),
-        )
-        return BlockInnerSolution(
+        return InnerSolution(
             value=sum(one.primal_value for one in found),
-            weights=end.weights,
-            intercepts=end.intercepts,
-            score_gradient=Slopes(SquaredHingeSlopes(self.targets, self.C, end), space),
+            weights=np.stack([one.weights for one in found], axis=1),
+            intercepts=np.array([one.intercept for one in found]),
+            score_gradient=np.empty((0, len(found))),
             norm_gradient=np.ones(len(found)),
             gap=max(one.gap for one in found),
-            n_passes=max(one.n_passes for one in found),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class SquaredHingeSlopes:
-    """-2 y_i C_i max(0, 1 - y_i f(x_i))."""
-
-    targets: Targets
-    C: float
-    point: Point
-
-    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
-        Y = self.targets.of(block.codes)
-        slack = np.maximum(0.0, 1.0 - Y * self.point.scores(Phi))
-        return -2.0 * Y * slack * (self.C * block.weights)[:, None]
-
-
-def _over(problem: Any, sample: Sample, loss: str) -> SVMProblem:
-    Y = problem.targets.of(sample.block.codes)
-    return SVMProblem(Y, problem.C * sample.weights, loss, problem.tol)
 
 
 BLOCK_LOSSES: dict[str, Any] = {
@@ -208,51 +188,43 @@ class ContrastBlockProblem:
         Regularisation, in units of the features' variance.
     """
 
+    is_smooth = True
+
     def __init__(self, targets: Targets, mu: float) -> None:
         self.targets, self.mu = targets, mu
 
-    def over(self, sample: Sample) -> ContrastProblem:
-        """The problem over the rows of a sample, which stands for all."""
-        return ContrastProblem(self.targets.of(sample.block.codes), sample.weights, self.mu)
+    def over(self, codes: IndexArray, weights: FloatArray) -> ContrastProblem:
+        """The problem over some rows in memory, whose weights stand for all."""
+        return ContrastProblem(self.targets.of(codes), weights, self.mu)
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
-    ) -> BlockInnerSolution:
-        """Solve each contrast in closed form, from the moments of the classes."""
+    ) -> InnerSolution:
+        """Solve each contrast in closed form, from the moments of the classes; no slopes."""
         # about the mean of the sample, so that variances keep their digits
         shift = np.average(space.features(sample.block.X), axis=0, weights=sample.weights)
         told = rows.total(_MomentPass(space, rows.classes.size, shift), "moments")
         share = told.sizes / told.sizes.sum()
         sums, products = told.sums / told.sizes.sum(), told.products / told.sizes.sum()
-        directions = [self._direction(k, share, sums, products) for k in self.targets.positive]
-        weights = np.stack([each.weights for each in directions], axis=1)
-        eigenvalues = np.array([each.eigenvalue for each in directions])
-        slopes = ContrastSlopes(
-            self.targets,
-            float(told.sizes.sum()),
-            weights,
-            eigenvalues,
-            np.stack([(each.means + shift) @ each.weights for each in directions]),
-            np.stack([each.sizes for each in directions]),
-        )
-        return BlockInnerSolution(
-            value=-float(eigenvalues.sum()),
-            weights=weights,
-            intercepts=np.zeros(len(directions)),
-            score_gradient=Slopes(slopes, space),
-            norm_gradient=2.0 * self.mu * eigenvalues,
+        found = [self._direction(k, share, sums, products) for k in self.targets.positive]
+        directions, eigenvalues = zip(*found, strict=True)
+        return InnerSolution(
+            value=-float(sum(eigenvalues)),
+            weights=np.stack(directions, axis=1),
+            intercepts=np.zeros(len(found)),
+            score_gradient=np.empty((0, len(found))),
+            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
             gap=0.0,
-            n_passes=1,
         )
 
     def _direction(
         self, positive: int, share: FloatArray, sums: FloatArray, products: FloatArray
-    ) -> _Direction:
-        """The direction with w'(S_w + mu I)w = 1; the sides are y = -1 and y = 1."""
+    ) -> tuple[FloatArray, float]:
+        """The direction with w'(S_w + mu I)w = 1, and the eigenvalue."""
         sizes = np.array([share.sum() - share[positive], share[positive]])
         if not sizes.all() or not sums.shape[1]:
             # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
-            return _Direction(np.zeros(sums.shape[1]), 0.0, np.zeros((2, sums.shape[1])), sizes)
+            return np.zeros(sums.shape[1]), 0.0
         means = np.stack([sums.sum(axis=0) - sums[positive], sums[positive]]) / sizes[:, None]
         within = products - means.T @ (sizes[:, None] * means)
         within = 0.5 * (within + within.T)
@@ -260,52 +232,4 @@ class ContrastBlockProblem:
         contrast = means[1] - means[0]
         w = solve_ridge_products(within, contrast)
         eigenvalue = float(contrast @ w)
-        return _Direction(w / np.sqrt(max(eigenvalue, _TINY)), eigenvalue, means, sizes)
-
-
-_TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True, eq=False)
-class _Direction:
-    weights: FloatArray
-    eigenvalue: float
-    means: FloatArray
-    sizes: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class ContrastSlopes:
-    """dF/df by (63), which depends on a row's score and side only.
-
-    Attributes
-    ----------
-    targets : Targets
-    total : float
-        Weight of all rows.
-    weights : ndarray of shape (m, k)
-    eigenvalues : ndarray of shape (k,)
-    scores : ndarray of shape (k, 2)
-        Of the means of both sides.
-    sizes : ndarray of shape (k, 2)
-        Shares of both sides.
-    """
-
-    targets: Targets
-    total: float
-    weights: FloatArray
-    eigenvalues: FloatArray
-    scores: FloatArray
-    sizes: FloatArray
-
-    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
-        Y = self.targets.of(block.codes)
-        sides = (Y > 0.0).astype(np.intp)
-        outputs = np.arange(Y.shape[1])
-        share = (block.weights / self.total)[:, None]
-        centred = Phi @ self.weights - self.scores[outputs, sides]
-        distance = self.scores[:, 1] - self.scores[:, 0]
-        size = self.sizes[outputs, sides]
-        averaging = np.divide(share * Y, size, out=np.zeros_like(Y), where=size > 0.0)
-        slopes: FloatArray = 2.0 * self.eigenvalues * share * centred - 2.0 * distance * averaging
-        return slopes
+        return w / np.sqrt(max(eigenvalue, np.finfo(np.float64).tiny)), eigenvalue

@@ -1,4 +1,4 @@
-"""The vectors and the kernel of a search in a file, for a fit that may be broken off."""
+"""Where a search got to in a file, for a fit that may be broken off."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ class Kept:
         Whether it was the search from where the one that counts goes on.
     unit : float or None
         What its regulariser is measured in, where it has one.
+    rows : int
+        How many stood for all.
+    coefficients : ndarray of shape (m, k)
+    intercepts : ndarray of shape (k,)
     """
 
     vectors: FloatArray
@@ -46,6 +50,9 @@ class Kept:
     steps: int
     is_preliminary: bool
     unit: float | None
+    rows: int
+    coefficients: FloatArray
+    intercepts: FloatArray
 
 
 class Checkpoint:
@@ -117,6 +124,7 @@ class Checkpoint:
         kernels = record.value("kernels", dict)
         is_preliminary = record.value("is_preliminary", dict)
         units = record.value("units", dict)
+        rows = record.value("rows_in_use", dict)
         for name, steps in record.value("steps", dict).items():
             vectors = record.floats(name, 2, np.float64)
             kernel = decode_kernel(kernels[name], record) if name in kernels else None
@@ -132,7 +140,14 @@ class Checkpoint:
             unit = checked(units[name], float, f"the unit of {name!r}") if name in units else None
             if unit is not None and unit < 0.0:
                 raise ModelFileError(f"the unit of {name!r} is {unit:g}, not a number above 0")
-            self._kept[name] = Kept(vectors, kernel, steps, flag, unit)
+            n_rows = checked(rows.get(name), int, f"the rows of {name!r}")
+            coefficients = record.floats(f"{name}.coefficients", 2, np.float64)
+            intercepts = record.floats(f"{name}.intercepts", 1, np.float64)
+            if n_rows < 1 or coefficients.shape != (vectors.shape[0], intercepts.size):
+                raise ModelFileError(f"the machine of {name!r} is not of this fit")
+            self._kept[name] = Kept(
+                vectors, kernel, steps, flag, unit, n_rows, coefficients, intercepts
+            )
 
     def start(self, search: int) -> Kept | None:
         """Where a search got to; None where it has not begun."""
@@ -144,9 +159,20 @@ class Checkpoint:
         kernel = None if best.kernel == given else best.kernel
         unit = best.unit if isinstance(best, JointEvaluation) else None
         self._kept[_name(search)] = Kept(
-            best.vectors, kernel, step.n_iter, step.is_preliminary, unit
+            best.vectors,
+            kernel,
+            step.n_iter,
+            step.is_preliminary,
+            unit,
+            step.n_used,
+            best.coefficients,
+            best.intercepts,
         )
-        arrays: dict[str, Any] = {name: kept.vectors for name, kept in self._kept.items()}
+        arrays: dict[str, Any] = {}
+        for name, kept in self._kept.items():
+            arrays[name] = kept.vectors
+            arrays[f"{name}.coefficients"] = kept.coefficients
+            arrays[f"{name}.intercepts"] = kept.intercepts
         values = {
             **self._fit,
             "steps": {name: kept.steps for name, kept in self._kept.items()},
@@ -154,6 +180,7 @@ class Checkpoint:
             "units": {
                 name: kept.unit for name, kept in self._kept.items() if kept.unit is not None
             },
+            "rows_in_use": {name: kept.rows for name, kept in self._kept.items()},
             "kernels": {
                 name: encode_kernel(kept.kernel, f"{name}.kernel", arrays)
                 for name, kept in self._kept.items()

@@ -41,6 +41,7 @@ class Progress:
     """What is reported after every accepted step.
 
     ``rows_per_second`` counts a row as often as it is looked at; None for rows in memory.
+    ``n_used`` rows stand for all of them, if it ``is_sample``.
     ``is_preliminary`` says that another search goes on from where this one ends.
     """
 
@@ -51,6 +52,8 @@ class Progress:
     n_alive: int
     seconds: float
     best: Evaluation
+    n_used: int
+    is_sample: bool = False
     rows_per_second: float | None = None
     is_preliminary: bool = False
 
@@ -222,7 +225,7 @@ class _Search:
             return False
         more = self.objective.on_more_rows(self._lowest(), all_rows=few_left)
         if more is None:
-            self.has_enough_rows = True
+            self.has_enough_rows, self.wants_rows = True, False
             return False
         self._begin(more)
         return True
@@ -328,11 +331,13 @@ class _Search:
             n_alive=self.rank,
             seconds=time.perf_counter() - self.started,
             best=self._lowest(),
+            n_used=self.objective.n_used,
+            is_sample=self.objective.is_sample,
             rows_per_second=self._rows_per_second(),
         )
 
     def _rows_per_second(self) -> float | None:
-        """How fast rows that are elsewhere are gone through."""
+        """How fast out-of-core rows are gone through."""
         read = self.objective.rows_read
         return None if read is None else read / max(time.perf_counter() - self.started, 1e-9)
 

@@ -16,7 +16,14 @@ from kernelet.learners.exchange import resized, revived
 from kernelet.learners.ground import Ground
 from kernelet.learners.input_stage import are_distances_precise
 from kernelet.learners.joint_objective import JointObjective
-from kernelet.learners.marginal import FloatArray, InnerProblem, MarginalObjective, Objective
+from kernelet.learners.marginal import (
+    FloatArray,
+    InnerProblem,
+    MarginalObjective,
+    Objective,
+    Start,
+)
+from kernelet.learners.search_rows import SearchRows
 from kernelet.learners.small_scales import without_small_scales
 
 # The inner solves need not be finer than the search over Z can tell.
@@ -92,13 +99,14 @@ def search_vectors(
     n_before: int = 0,
     is_prepared: bool = False,
     unit: float | None = None,
+    n_first: int | None = None,
+    solution: Start | None = None,
     on_step: Callable[[Progress], bool | None] | None = None,
 ) -> Descent:
     """The search over vectors, and over the kernel's scales, for rows wherever they are.
 
     Where the kernel is radial and the loss is smooth, or has a smooth twin, the search goes over
-    both together on rows in memory: all of them, or a sample of out-of-core rows. A loss that is
-    not smooth, and all out-of-core rows, are searched from where that ends, with the kernel that
+    both together. A loss that is not smooth is searched from where that ends, with the kernel that
     was found.
 
     Parameters
@@ -125,16 +133,25 @@ def search_vectors(
         Whether that was beyond the preliminary search, which then takes no step.
     unit : float, default=None
         What that measured its regulariser in.
+    n_first : int, default=None
+        Rows that it had in use.
+    solution : tuple of ndarray, default=None
+        Its coefficients and intercepts.
     """
     n_unjudged = UNJUDGED_STEPS if n_before else 0
     search = partial(descend, random_state=seed)
     table, at_hand = ground.at_hand(problem)
-    smooth, is_last = at_hand.smooth, at_hand.smooth is problem
+    smooth = at_hand.smooth
+    is_twin = smooth is not at_hand  # another loss, whose end is only a start
     # vectors that are added or dropped are not where a search would end
     is_near = (n_vectors == vectors.shape[0] or is_prepared) and learn == "nothing"
-    if smooth is None or (is_near and not is_last) or not _can_join(kernel, table.X):
+    rows: SearchRows | None = None
+    if smooth is not None and not (is_near and is_twin):
+        # the twin of a loss that is not smooth can do with a sample of out-of-core rows
+        rows = table.search_rows(smooth, seed) if is_twin else ground.search_rows(problem, seed)
+    if rows is None or not _can_join(kernel, rows):
         return search(
-            ground.objective(kernel, problem),
+            ground.objective(kernel, problem, seed, n_first or 0),
             vectors,
             max_iter=max_iter,
             n_before=n_before,
@@ -144,12 +161,21 @@ def search_vectors(
             on_step=on_step,
         )
     m = vectors.shape[0] if n_vectors is None else n_vectors
+    if solution is not None and solution[1].size != smooth.n_outputs:
+        solution = None  # read from a file that is not to be trusted
     joint = JointObjective(
-        table.X, kernel, smooth, learn, m, seed, learned=learned, rank=rank, unit=unit
+        rows,
+        kernel,
+        learn,
+        m,
+        n_first=n_first,
+        learned=learned,
+        rank=rank,
+        unit=unit,
+        start=solution,
     )
-    is_twin = smooth is not at_hand  # another loss, whose end is only a start
     steps = max(1, max_iter // 2) if is_twin else max_iter
-    if is_prepared and not is_last:
+    if is_prepared and is_twin:
         steps = n_before
     first = search(
         joint,
@@ -159,14 +185,14 @@ def search_vectors(
         n_unjudged=n_unjudged,
         tol=max(tol, _FIRST_TOL) if is_twin else tol,
         n_vectors=n_vectors,
-        on_step=on_step if is_last else _preliminary(on_step),
+        on_step=_preliminary(on_step) if is_twin else on_step,
     )
     if learn != "nothing" and not is_trial:
-        first = _settled(first, joint, table.X, smooth, learn, seed)
-    if is_last:
+        first = _settled(first, joint, learn == "features" and smooth.is_sum, seed)
+    if not is_twin:
         return first
     end = search(
-        ground.objective(first.best.kernel, problem),
+        ground.objective(first.best.kernel, problem, seed),
         first.best.vectors,
         max_iter=first.n_iter if first.was_ended else max_iter,
         n_before=first.n_iter,
@@ -178,19 +204,19 @@ def search_vectors(
     return end.after(first)
 
 
-def _can_join(kernel: Kernel, X: Any) -> TypeGuard[RadialKernel]:
+def _can_join(kernel: Kernel, rows: SearchRows) -> TypeGuard[RadialKernel]:
     """Whether `JointObjective` can be computed."""
-    return isinstance(kernel, RadialKernel) and are_distances_precise(X, kernel, np.float64)
+    return isinstance(kernel, RadialKernel) and are_distances_precise(
+        rows.extent, kernel, np.float64
+    )
 
 
-def _settled(
-    end: Descent, objective: JointObjective, X: Any, problem: Any, learn: str, seed: int
-) -> Descent:
-    """The end of a search without features that hardly count, and what its kernel gains."""
+def _settled(end: Descent, objective: JointObjective, drops: bool, seed: int) -> Descent:
+    """The end of a search, and what its kernel gains; it may drop features that hardly count."""
     best = end.best
     try:
-        if learn == "features" and problem.is_sum:
-            best = without_small_scales(X, problem, best, seed)
+        if drops:
+            best = without_small_scales(objective.source, best, seed)
         gain = objective.kernel_gain(best)
     except KeyboardInterrupt:  # the search is not lost; Ctrl-C once more is passed on
         best, end, gain = end.best, end.interrupted_later(), objective.kernel_gain(end.best)

@@ -155,6 +155,8 @@ class DirectEstimator(WarmStarted):
                         n_before=0 if kept is None else min(kept.steps, self.max_iter - 1),
                         is_prepared=kept is not None and not kept.is_preliminary,
                         unit=None if kept is None else kept.unit,
+                        n_first=None if kept is None else kept.rows,
+                        solution=None if kept is None else (kept.coefficients, kept.intercepts),
                         on_step=on_step,
                     )
 

@@ -26,6 +26,8 @@ SAMPLE_ROWS = 20_000
 _SAMPLE_SHARE = 100
 _MOST_ROWS = 100_000
 _MOST_NUMBERS = 4_000_000
+# A column that deviates less from its mean is constant up to the rounding of that mean.
+_CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,8 @@ class DistantSet:
     sample : Sample
     kernel : Kernel
     rng : RandomState
+    centre, spread : ndarray of shape (d,)
+        Weighted means and standard deviations of the columns.
     least_weight : float
         The smallest weight that is not zero.
     """
@@ -48,6 +52,8 @@ class DistantSet:
     sample: Sample
     kernel: Kernel
     rng: np.random.RandomState
+    centre: FloatArray
+    spread: FloatArray
     least_weight: float
 
     @property
@@ -96,7 +102,16 @@ def set_of_pieces(
     sample = rows.sample(_sample_size(rows, n_sample), seed)
     check_values(estimator, kernel, sample.block.X.astype(np.float64, copy=False))
     least_weight = float((factors * seen.least)[present].min())
-    return DistantSet(rows, sample, kernel, rng, least_weight)
+    return DistantSet(rows, sample, kernel, rng, *_location(seen, factors), least_weight)
+
+
+def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations of the columns, the latter 0 where a column is constant."""
+    # where squares overflow, no search can be computed that would need them
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, variances = seen.moments(factors)
+        spread = np.sqrt(variances)
+        return mean, np.where(spread > _CONSTANT * np.abs(mean), spread, 0.0)
 
 
 def _sample_size(rows: LabelledBlocks, least: int) -> int:

@@ -38,6 +38,11 @@ class ContrastProblem:
     is_sum = False
 
     @property
+    def n_outputs(self) -> int:
+        """How many contrasts there are."""
+        return int(self.Y.shape[1])
+
+    @property
     def smooth(self) -> ContrastProblem:
         """The problem itself: eigenvalues have derivatives."""
         return self

@@ -54,7 +54,7 @@ def learn_sparse_fisher(
         steps_before = 0 if kept is None else min(kept.steps, max_iter - 1)
         if learn == "nothing":
             descent = descend(
-                ground.objective(data.kernel, problem),
+                ground.objective(data.kernel, problem, seed, 0 if kept is None else kept.rows),
                 start,
                 max_iter=max_iter,
                 tol=tol,
@@ -78,6 +78,8 @@ def learn_sparse_fisher(
                 n_before=steps_before,
                 is_prepared=kept is not None and not kept.is_preliminary,
                 unit=None if kept is None else kept.unit,
+                n_first=None if kept is None else kept.rows,
+                solution=None if kept is None else (kept.coefficients, kept.intercepts),
                 on_step=on_step,
             )
     if saved is not None and not descent.interrupted:

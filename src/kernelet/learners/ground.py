@@ -1,4 +1,4 @@
-"""Where a search over vectors takes place: rows in memory, or rows that are elsewhere."""
+"""Where a search over vectors takes place: rows in memory, or out-of-core rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from kernelet.kernels import Kernel
 from kernelet.learners.block_objective import BlockObjective
 from kernelet.learners.distant import DistantSet
 from kernelet.learners.marginal import FloatArray, MarginalObjective, Objective
+from kernelet.learners.out_of_core_rows import RowsOutOfCore
+from kernelet.learners.sampled_objective import SampledObjective
+from kernelet.learners.search_rows import RowsInMemory, SearchRows
 from kernelet.subspace import seed_vectors
 
 
@@ -32,8 +35,12 @@ class Ground(Protocol):
         """Vectors to start from."""
         ...
 
-    def objective(self, kernel: Kernel, problem: Any) -> Objective:
-        """W(Z) of an inner problem."""
+    def objective(self, kernel: Kernel, problem: Any, seed: int, n_first: int = 0) -> Objective:
+        """W(Z) of an inner problem; where it is on a sample, of at least ``n_first`` rows."""
+        ...
+
+    def search_rows(self, problem: Any, seed: int) -> SearchRows:
+        """The rows in random order, for a smooth inner problem."""
         ...
 
     def at_hand(self, problem: Any) -> tuple[TableGround, Any]:
@@ -60,15 +67,20 @@ class TableGround:
     def seed(self, n_vectors: int, init: Any, kernel: Kernel, seed: int) -> FloatArray:
         return seed_vectors(self.X, n_vectors, init, kernel, seed, self.weights)
 
-    def objective(self, kernel: Kernel, problem: Any) -> MarginalObjective:
+    def objective(
+        self, kernel: Kernel, problem: Any, seed: int, n_first: int = 0
+    ) -> MarginalObjective:
         return MarginalObjective(self.X, kernel, problem)
+
+    def search_rows(self, problem: Any, seed: int) -> RowsInMemory:
+        return RowsInMemory(self.X, problem, seed)
 
     def at_hand(self, problem: Any) -> tuple[TableGround, Any]:
         return self, problem
 
 
 class DistantGround:
-    """Rows that are elsewhere; a sample of them serves where a few will do."""
+    """Out-of-core rows; a sample of them serves where a few will do."""
 
     def __init__(self, data: DistantSet) -> None:
         self.data = data
@@ -79,8 +91,14 @@ class DistantGround:
     def seed(self, n_vectors: int, init: Any, kernel: Kernel, seed: int) -> FloatArray:
         return self._sample.seed(n_vectors, init, kernel, seed)
 
-    def objective(self, kernel: Kernel, problem: Any) -> BlockObjective:
+    def objective(self, kernel: Kernel, problem: Any, seed: int, n_first: int = 0) -> Objective:
+        if problem.is_smooth:
+            return SampledObjective(self.search_rows(problem, seed), kernel, n_first)
         return BlockObjective(self.data.rows, self.data.sample, kernel, problem)
 
+    def search_rows(self, problem: Any, seed: int) -> RowsOutOfCore:
+        return RowsOutOfCore(self.data, problem, seed)
+
     def at_hand(self, problem: Any) -> tuple[TableGround, Any]:
-        return self._sample, problem.over(self.data.sample)
+        sample = self.data.sample
+        return self._sample, problem.over(sample.block.codes, sample.weights)

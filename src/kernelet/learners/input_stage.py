@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from kernelet.kernels import Kernel, ScaledFeatures
-from kernelet.kernels.arrays import dense, is_sparse
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
+from kernelet.learners.search_rows import SearchRows
 
 FloatArray = NDArray[np.float64]
 
@@ -34,16 +35,14 @@ _BLOCK = 1 << 20
 _LARGEST_ERROR = 1e-2
 
 
-def are_distances_precise(X: Any, kernel: RadialKernel, dtype: Any) -> bool:
+def are_distances_precise(extent: FloatArray, kernel: RadialKernel, dtype: Any) -> bool:
     """Whether |p(x)|^2 + |v|^2 - 2 p(x)'v, in this precision, is the distance for all rows.
 
-    At a gamma that makes distances of 10^14 it is noise, if it does not overflow.
+    At a gamma that makes distances of 10^14 it is noise, if it does not overflow. ``extent`` is
+    that of the `SearchRows`.
     """
-    ends = [np.asarray(dense(end), dtype=np.float64) for end in (X.min(axis=0), X.max(axis=0))]
-    # CSR rows are not centred
-    size = np.abs(ends).max(axis=0) if is_sparse(X) else ends[1] - ends[0]
     with np.errstate(over="ignore"):
-        farthest = np.square(np.sqrt(abs(kernel.factor)) * size).sum()
+        farthest = np.square(np.sqrt(abs(kernel.factor)) * extent).sum()
     return bool(np.finfo(dtype).eps * farthest < _LARGEST_ERROR)
 
 
@@ -54,31 +53,24 @@ class StandardRows:
 
     Parameters
     ----------
-    X : array or CSR of shape (n, d)
-    order : ndarray of shape (n,)
-        The order in which they are kept.
+    source : SearchRows
+    n : int
+        How many to begin with.
     dtype : type
         float32 or float64; CSR rows are float64.
     """
 
-    def __init__(self, X: Any, order: NDArray[np.intp], dtype: Any) -> None:
-        n, d = X.shape
-        if is_sparse(X):
-            self.centre, self.unit, self.spread = np.zeros(d), np.ones(d), np.zeros(d)
-            self.all = X[order].astype(np.float64)
-            self.all_squares = self.all.multiply(self.all).tocsr()
-        else:
-            self.centre = X.mean(axis=0, dtype=np.float64)
-            self.spread = X.std(axis=0, dtype=np.float64)
-            self.unit = np.where(self.spread > 0.0, self.spread, 1.0)
-            self.all = np.empty((n, d), dtype=dtype)
-            step = max(1, _BLOCK // max(1, d))
-            for start in range(0, n, step):
-                rows = X[order[start : start + step]] - self.centre
-                self.all[start : start + step] = rows / self.unit
-            self.all_squares = np.square(self.all)
-        self.dtype = self.all.dtype
-        self.take(n)
+    def __init__(self, source: SearchRows, n: int, dtype: Any) -> None:
+        self._source = source
+        self.centre, self.spread = source.centre, source.spread
+        self.unit = np.where(self.spread > 0.0, self.spread, 1.0)
+        self.dtype = np.dtype(np.float64 if source.is_sparse else dtype)
+        self.rows, self.squares = self._standard(source.take(n))
+
+    @property
+    def size(self) -> int:
+        """Rows in use."""
+        return int(self.rows.shape[0])
 
     def fair_scales(self) -> FloatArray | None:
         """Squared scales that give all features the same part in distances; None for those given.
@@ -95,9 +87,34 @@ class StandardRows:
         scales[varying] = np.mean(variances) / variances
         return scales
 
-    def take(self, n: int) -> None:
-        """Use the first n rows."""
-        self.rows, self.squares = self.all[:n], self.all_squares[:n]
+    def grow(self, n: int) -> None:
+        """Use about n rows, those in use among them."""
+        rows, squares = self._standard(self._source.take(n))
+        if self._source.is_sparse:
+            self.rows = sparse.vstack([self.rows, rows], format="csr")
+            self.squares = sparse.vstack([self.squares, squares], format="csr")
+        else:
+            self.rows = np.concatenate([self.rows, rows])
+            self.squares = np.concatenate([self.squares, squares])
+
+    def original(self, index: NDArray[np.intp]) -> Any:
+        """Some of the rows in use, in the units given and in the precision kept here."""
+        if self._source.is_sparse:
+            return self.rows[index]
+        return self.rows[index].astype(np.float64) * self.unit + self.centre
+
+    def _standard(self, X: Any) -> tuple[Any, Any]:
+        """Rows in these units, and their squares."""
+        if self._source.is_sparse:
+            rows = X.astype(np.float64)
+            return rows, rows.multiply(rows).tocsr()
+        n, d = X.shape
+        standard = np.empty((n, d), dtype=self.dtype)
+        step = max(1, _BLOCK // max(1, d))
+        for start in range(0, n, step):
+            block = X[start : start + step] - self.centre
+            standard[start : start + step] = block / self.unit
+        return standard, np.square(standard)
 
 
 class InputStage(ABC):

@@ -6,7 +6,8 @@ r"""W as a function of the vectors and of the kernel's scales together.
 By the envelope theorem the derivatives in both come from the same weights dF/df beta', so that the
 scales cost two products more. r keeps the scales of features together: at another kernel W measures
 another norm, and would fit noise with many scales. Most steps need few rows: the search begins on
-a random sample, whose costs stand for all rows, and doubles it.
+a random sample, whose costs stand for all rows, and doubles it. Where the rows are, in memory or
+not, only `SearchRows` knows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import dense, is_sparse
+from kernelet.kernels.arrays import dense
 from kernelet.kernels.blocks import one_blas_thread
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.input_stage import (
@@ -36,6 +37,7 @@ from kernelet.learners.marginal import (
     Start,
 )
 from kernelet.learners.projection_stage import DEFAULT_RANK, Projection
+from kernelet.learners.search_rows import SearchRows, first_size, next_size
 from kernelet.subspace import WhitenedMap
 
 # Above this share of rows with a gradient, copying them costs more than products with zeros.
@@ -47,9 +49,8 @@ _SINGLE_RANK = 1e-8
 # Rows that the search begins on, at least and for each vector, unless that is nearly all of them.
 _FEWEST_ROWS = 10_000
 _ROWS_PER_VECTOR = 100
-_LARGEST_SAMPLE = 0.75
-# Rows by which candidates for vectors are judged.
-_SLOPE_ROWS = 20_000
+# Rows by which candidates for vectors are judged, and what was gained by another kernel.
+_JUDGING_ROWS = 20_000
 # Standard errors that a step has to gain.
 _ERRORS = 2.0
 
@@ -141,21 +142,19 @@ class PlaceChart:
 
 
 class JointObjective:
-    """W(Z, theta) of a smooth inner problem, for rows in memory and a radial kernel.
+    """W(Z, theta) of a smooth inner problem and a radial kernel.
 
     Parameters
     ----------
-    X : array or CSR of shape (n, d)
+    source : SearchRows
+        The rows, and the inner problem over them.
     kernel : RadialKernel
         Where the search starts.
-    problem : SmoothProblem
     learn : {"features", "width", "projection", "nothing"}
         What is learned of the kernel.
     n_vectors : int
-    seed : int
-        Draws the sample that the search begins on.
     n_first : int, default=None
-        Rows of this sample; without it, as many as are worth it.
+        Rows of the sample that the search begins on; without it, as many as are worth it.
     single : bool, default=None
         Whether products are in single precision; without it, where that pays.
     learned : Kernel, default=None
@@ -164,6 +163,8 @@ class JointObjective:
         Of a projection.
     unit : float, default=None
         What the regulariser is measured in; without it, W where the search starts.
+    start : tuple of ndarray, default=None
+        Coefficients and intercepts near the solution of the first inner problem.
     """
 
     # a direction that is lost or won has an eigenvalue next to nothing, and W hardly changes
@@ -172,51 +173,47 @@ class JointObjective:
 
     def __init__(
         self,
-        X: Any,
+        source: SearchRows,
         kernel: RadialKernel,
-        problem: SmoothProblem,
         learn: str,
         n_vectors: int,
-        seed: int,
         n_first: int | None = None,
         single: bool | None = None,
         learned: Kernel | None = None,
         rank: int | None = None,
         unit: float | None = None,
+        start: Start | None = None,
     ) -> None:
-        self.X, self.kernel, self.problem = X, kernel, problem
-        n = X.shape[0]
+        self.source, self.kernel = source, kernel
         self.n_evaluations = 0
-        self._order = np.random.default_rng(seed).permutation(n)
         if single is None:
             single = (
-                not is_sparse(X)
+                not source.is_sparse
                 and kernel.is_smooth
-                and n * n_vectors > _SINGLE_ABOVE
-                and are_distances_precise(X, kernel, np.float32)
+                and source.n_rows * n_vectors > _SINGLE_ABOVE
+                and are_distances_precise(source.extent, kernel, np.float32)
             )
-        self._rows = StandardRows(X, self._order, np.float32 if single else np.float64)
+        if n_first is None:
+            n_first = max(_FEWEST_ROWS, _ROWS_PER_VECTOR * n_vectors)
+        n_first = first_size(source, n_first)
+        self._rows = StandardRows(source, n_first, np.float32 if single else np.float64)
+        self._inner: SmoothProblem = source.problem(self.n_used)
         self.stage: InputStage
         if learn == "projection":
-            self.stage = Projection(self._rows, kernel, min(rank or DEFAULT_RANK, X.shape[1]))
+            n_features = source.centre.size
+            self.stage = Projection(self._rows, kernel, min(rank or DEFAULT_RANK, n_features))
         else:
             self.stage = Scales(self._rows, kernel, learn)
         if learned is not None:
             self.stage.recall(learned)
         self._unit = unit
-        self._last: Start | None = None
+        self._last = start
         self._slopes: FloatArray | None = None
-        if not problem.is_sum:
-            n_first = n
-        elif n_first is None:
-            n_first = max(_FEWEST_ROWS, _ROWS_PER_VECTOR * n_vectors)
-        self._use(n_first if n_first <= _LARGEST_SAMPLE * n else n)
 
-    def _use(self, n: int) -> None:
-        self.n_used = n
-        self._rows.take(n)
-        self._slopes = None
-        self._inner = self.problem.subset(self._order[:n], self.n_rows / n)
+    @property
+    def n_used(self) -> int:
+        """Rows of the sample in use."""
+        return self._rows.size
 
     def threads(self, n_products: int) -> AbstractContextManager[None]:
         """One: on mnist a second one, awake between products, makes evaluations slower."""
@@ -229,8 +226,8 @@ class JointObjective:
 
     @property
     def n_rows(self) -> int:
-        """Rows in memory."""
-        return int(self.X.shape[0])
+        """All rows."""
+        return self.source.n_rows
 
     def __call__(
         self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
@@ -313,38 +310,45 @@ class JointObjective:
         return before.value - after.value < _ERRORS * error
 
     def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> JointEvaluation | None:
-        """W at the same place on twice as many rows; None where all are in use."""
+        """W at the same place on twice as many rows; None where there are no more in memory."""
         assert isinstance(at, JointEvaluation)
-        if self.n_used == self.n_rows:
+        before = self.n_used
+        if next_size(self.source, before, all_rows) > before:
+            self._rows.grow(next_size(self.source, before, all_rows))
+        if self.n_used == before:
             return None
-        more = 2 * self.n_used
-        self._use(self.n_rows if all_rows or more > _LARGEST_SAMPLE * self.n_rows else more)
+        self._inner, self._slopes = self.source.problem(self.n_used), None
         return self.at(at.place)
 
     def proven(self, at: Evaluation) -> Evaluation:
         """W at the same vectors on all rows, in double precision, with a certificate."""
         space = WhitenedMap.from_vectors(at.kernel, at.vectors)
         start = space.weights(at.coefficients), at.intercepts
-        solution = self.problem.solve(space.features(self.X), start)
-        return Evaluation.of(space, solution, at.gradient)
+        return Evaluation.of(space, self.source.solve(space, start), at.gradient)
 
     def kernel_gain(self, at: Evaluation) -> float:
         """The share by which W lies below that of the kernel given, over the same vectors."""
-        space = WhitenedMap.from_vectors(self.kernel, at.vectors)
-        features = space.features(self.X[self._order[: self.n_used]])
-        before = self._inner.approximate(features, None)
-        return max(0.0, (before.value - at.value) / (abs(before.value) or 1.0))
+        n = min(self.n_used, _JUDGING_ROWS)
+        rows, problem = self._rows.original(np.arange(n)), self.source.problem(n)
+
+        def value(kernel: Kernel) -> float:
+            space = WhitenedMap.from_vectors(kernel, at.vectors)
+            return float(problem.approximate(space.features(rows), None).value)
+
+        before = value(self.kernel)
+        after = at.value if n == self.n_rows else value(at.kernel)  # both on the same rows
+        return max(0.0, (before - after) / (abs(before) or 1.0))
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows in use that might become vectors: ``n_rows`` at random, or all."""
         index = np.sort(rng.choice(self.n_used, min(n_rows, self.n_used), replace=False))
-        return np.asarray(dense(self.X[self._order[index]]), dtype=np.float64)
+        return np.asarray(dense(self._rows.original(index)), dtype=np.float64)
 
     def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
         """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
         # rows come in random order: the first ones stand for all
-        n = min(self.n_used, _SLOPE_ROWS)
+        n = min(self.n_used, _JUDGING_ROWS)
         G = at.score_gradient[:n].astype(np.float64) * (self.n_used / n)
         active = np.flatnonzero(G.any(axis=1))
-        slope: FloatArray = at.kernel(self.X[self._order[active]], candidates).T @ G[active]
+        slope: FloatArray = at.kernel(self._rows.original(active), candidates).T @ G[active]
         return slope

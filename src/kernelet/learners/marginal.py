@@ -51,7 +51,8 @@ class InnerSolution:
     weights : ndarray of shape (rank, outputs)
     intercepts : ndarray of shape (outputs,)
     score_gradient : ndarray of shape (n, outputs)
-        dF/df at the optimum; for a loss, the derivative of the loss of each row.
+        dF/df at the optimum; for a loss, the derivative of the loss of each row. Of no row where
+        the problem was solved by sums over out-of-core rows.
     norm_gradient : ndarray of shape (outputs,)
         dF/dq_k for q_k = 1/2 beta_k' K^z beta_k; 1 for 1/2 ||w||^2.
     gap : float
@@ -158,6 +159,8 @@ class Objective(Protocol):
         Whether W is smooth only as long as the dimension of the subspace is held fixed.
     is_sample : bool
         Whether some of the rows stand for all.
+    n_used : int
+        How many rows do.
     """
 
     n_evaluations: int
@@ -165,6 +168,9 @@ class Objective(Protocol):
 
     @property
     def is_sample(self) -> bool: ...
+
+    @property
+    def n_used(self) -> int: ...
 
     @property
     def kernel(self) -> Kernel: ...
@@ -196,7 +202,7 @@ class Objective(Protocol):
         ...
 
     def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
-        """W at the same point on a larger sample; None where all rows are in use."""
+        """W at the same point on a larger sample; None where there is none."""
         ...
 
     def proven(self, at: Evaluation) -> Evaluation:
@@ -241,6 +247,10 @@ class VectorObjective:
     holds_rank = True
     is_sample = False
 
+    @property
+    def n_used(self: Any) -> int:
+        return int(self.n_rows)
+
     def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
         return one_thread_if_small(self.n_rows * n_products)
 
@@ -250,7 +260,7 @@ class VectorObjective:
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
         return False
 
-    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> None:
+    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
         return None
 
     def proven(self, at: Evaluation) -> Evaluation:

@@ -57,6 +57,7 @@ def reporting(
             print(
                 f"step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
                 f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s"
+                + (f"  on {step.n_used} rows" if step.is_sample else "")
                 + ("" if pace is None else f"  {pace:.2e} rows/s"),
                 file=sys.stderr,
             )

@@ -96,7 +96,9 @@ class Projection(InputStage):
 def _leading_directions(rows: StandardRows, unit: FloatArray, rank: int) -> FloatArray:
     """Orthonormal directions in which rows of these units vary most; of fixed signs."""
     # rows come in random order
-    some = rows.all[:_ROWS] * unit if isinstance(rows.all, np.ndarray) else rows.all[:_ROWS]
+    some = rows.rows[:_ROWS]
+    if isinstance(some, np.ndarray):
+        some = some * unit
     _, _, V = randomized_svd(some, rank, n_iter=4, flip_sign=False, random_state=0)
     directions: FloatArray = np.zeros((rank, rows.unit.size))
     directions[: V.shape[0]] = V

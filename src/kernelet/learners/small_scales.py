@@ -14,6 +14,7 @@ import numpy as np
 from kernelet.kernels import ScaledFeatures
 from kernelet.learners.cost_path import divided
 from kernelet.learners.marginal import Evaluation, FloatArray
+from kernelet.learners.search_rows import SearchRows
 from kernelet.subspace import WhitenedMap
 
 # Parts of the mean squared distance between rows that are tried to be left out.
@@ -22,24 +23,24 @@ _PARTS = (0.0, 1e-3, 1e-2, 0.1)
 _WORSE = 1e-3
 
 
-def without_small_scales(X: Any, problem: Any, at: Evaluation, seed: int) -> Evaluation:
+def without_small_scales(source: SearchRows, at: Evaluation, seed: int) -> Evaluation:
     """The evaluation, or the one with scales of zero that is as good.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-    problem : LossProblem
-        Over all rows.
+    source : SearchRows
+        With a `LossProblem`.
     at : Evaluation
         With a scale for each feature.
     seed : int
         Draws the rows held out.
     """
     kernel = at.kernel
-    if not isinstance(kernel, ScaledFeatures) or not isinstance(X, np.ndarray):
+    if not isinstance(kernel, ScaledFeatures) or source.is_sparse:
         return at
+    X, problem = source.at_hand()
     scales = np.array(kernel.scales)
-    parts = np.square(scales) * X.var(axis=0, dtype=np.float64)
+    parts = np.square(scales * source.spread)
     order = np.argsort(parts, kind="stable")
     small = np.cumsum(parts[order]) / max(float(parts.sum()), np.finfo(np.float64).tiny)
     best, limit = scales, None
@@ -53,7 +54,7 @@ def without_small_scales(X: Any, problem: Any, at: Evaluation, seed: int) -> Eva
             if _held_out_loss(X, problem, at, fewer, seed) > limit:
                 break
         best = fewer
-    return at if best is scales else _solved(X, problem, at, best)
+    return at if best is scales else _solved(source, at, best)
 
 
 def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, seed: int) -> float:
@@ -67,14 +68,14 @@ def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, see
     return float(problem.subset(held.index).loss(scores))
 
 
-def _solved(X: Any, problem: Any, at: Evaluation, scales: FloatArray) -> Evaluation:
+def _solved(source: SearchRows, at: Evaluation, scales: FloatArray) -> Evaluation:
     """The machine over the vectors found, in which features left out have their mean."""
-    vectors = np.where(scales > 0.0, at.vectors, X.mean(axis=0, dtype=np.float64))
+    vectors = np.where(scales > 0.0, at.vectors, source.centre)
     kernel = _with(at, scales)
-    if np.array_equal(X.var(axis=0)[scales == 0.0], np.zeros(np.sum(scales == 0.0))):
+    if not source.spread[scales == 0.0].any():
         return replace(at, kernel=kernel, vectors=vectors)  # nothing else changes
     space = WhitenedMap.from_vectors(kernel, vectors)
-    solution = problem.solve(space.features(X), (space.weights(at.coefficients), at.intercepts))
+    solution = source.solve(space, (space.weights(at.coefficients), at.intercepts))
     return Evaluation.of(space, solution, at.gradient)
 
 

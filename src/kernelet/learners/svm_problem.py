@@ -78,6 +78,11 @@ class SVMProblem:
     is_sum = True
 
     @property
+    def n_outputs(self) -> int:
+        """How many machines there are."""
+        return int(self.Y.shape[1])
+
+    @property
     def smooth(self) -> SVMProblem:
         """The problem itself, or its twin with the squared hinge."""
         if self._loss == "squared_hinge":

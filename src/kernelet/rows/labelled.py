@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -37,13 +37,16 @@ class Sample:
     block : Block
     represents : ndarray of shape (n,)
         For how many rows of its class each stands.
+    places : sequence of ndarray
+        Which rows of each class these are, where a larger sample may be drawn.
     """
 
     block: Block
     represents: FloatArray
+    places: Sequence[IndexArray] = ()
 
     def every(self, step: int) -> Sample:
-        """Every so many-th row, which then stands for as many more."""
+        """Every step-th row, which then stands for as many more."""
         if step <= 1:
             return self
         chosen = np.arange(0, self.represents.size, step)
@@ -104,32 +107,56 @@ class LabelledBlocks:
         whole: S = reduce(add, self.pieces.map(pass_, f"kernelet_{name}"))
         return whole
 
+    @property
+    def class_counts(self) -> IndexArray:
+        """Rows of each class that count: of a positive weight, of a class that has one."""
+        counts: IndexArray = self._present.sum(axis=0)
+        return counts
+
+    @property
+    def _present(self) -> IndexArray:
+        return np.where(self.factors > 0.0, self.counts, 0)
+
     def sample(self, size: int, seed: int) -> Sample:
-        """About so many rows, of each class in proportion but at least a hundred, drawn at random.
+        """About ``size`` rows, of each class in proportion but at least a hundred, at random.
 
         Which rows these are depends on the order of the rows, and not on the pieces.
         """
         rng = np.random.default_rng(seed)
-        # a class of weight zero is not there
-        present = np.where(self.factors > 0.0, self.counts, 0)
-        counts = present.sum(axis=0)
-        share = size / max(size, int(counts.sum()))
+        places = [
+            np.sort(rng.choice(count, n_drawn, replace=False, shuffle=False)).astype(np.intp)
+            for count, n_drawn in zip(
+                self.class_counts.tolist(), self.shares(size).tolist(), strict=True
+            )
+        ]
+        block = self.fetch(places)
+        n_drawn = np.array([mine.size for mine in places])
+        represents = self.class_counts / np.maximum(1, n_drawn)
+        return Sample(block, represents[block.codes], places)
+
+    def shares(self, size: int) -> IndexArray:
+        """How many rows of each class are in a sample of about this size."""
+        counts = self.class_counts
+        if size >= counts.sum():
+            return counts
+        proportional = np.round(size / counts.sum() * counts).astype(np.intp)
+        shares: IndexArray = np.minimum(counts, np.maximum(_FEWEST, proportional))
+        return shares
+
+    def fetch(self, places: Sequence[IndexArray]) -> Block:
+        """The rows at sorted places among those of their class, in the order of the rows."""
+        present = self._present
         before = np.cumsum(present, axis=0) - present
-        wanted: list[list[IndexArray]] = [[] for _ in range(self.pieces.n_pieces)]
-        represents = np.ones(counts.size)
-        for code, count in enumerate(counts.tolist()):
-            n_drawn = count if share == 1.0 else min(count, max(_FEWEST, round(share * count)))
-            if n_drawn:
-                represents[code] = count / n_drawn
-            drawn = np.sort(rng.choice(count, n_drawn, replace=False, shuffle=False))
-            for number in range(self.pieces.n_pieces):
-                place = drawn - before[number, code]
-                mine = place[(place >= 0) & (place < present[number, code])]
-                wanted[number].append(mine.astype(np.intp))
+        wanted = [
+            [
+                mine[slice(*np.searchsorted(mine, [first, first + n]))] - first
+                for mine, first, n in zip(places, before[number], present[number], strict=True)
+            ]
+            for number in range(self.pieces.n_pieces)
+        ]
         starts = np.cumsum(self.lengths) - self.lengths
         drawing = _Draw(wanted, self.classes, self.factors, starts)
-        block = Block.joined(list(self.pieces.map(drawing, "kernelet_sample")))
-        return Sample(block, represents[block.codes])
+        return Block.joined(list(self.pieces.map(drawing, "kernelet_sample")))
 
 
 # A class that is rare is not left out of a sample.
