@@ -29,7 +29,7 @@ import numpy as np
 
 import kernelet
 from benchmarks.fuzz_mutations import MUTATIONS
-from kernelet.kernels import Gaussian, Matern52, Polynomial, ProjectedFeatures
+from kernelet.kernels import Gaussian, Matern52, Polynomial, ProjectedFeatures, ScaledFeatures
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence import ModelFileError, read_summary
 
@@ -67,6 +67,9 @@ def seeds() -> list[object]:
             kernelet.KernelMachine(Gaussian(1.0), rng.normal(size=(500, 40)), rng.normal(size=500)),
             kernelet.KernelMachine(
                 ProjectedFeatures(Gaussian(1.0), X[:2]), X[:5], rng.normal(size=5)
+            ),
+            kernelet.KernelMachine(
+                ScaledFeatures(Gaussian(1.0), [0.0, 2.0, 0.0]), X[:5] * [0.0, 1.0, 0.0], np.ones(5)
             ),
             CalibratedMachine(one, SigmoidCalibration(np.array([-1.0]), np.array([0.1]))),
             CalibratedMachine(one, TemperatureCalibration(2.0)),

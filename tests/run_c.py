@@ -66,7 +66,8 @@ class Library:
     def quantize(self, X):
         """Rows as integers, and how many features of each were out of range."""
         rows = np.ascontiguousarray(X, dtype=np.float32)
-        length = "COMBINATIONS" if "_COMBINATIONS " in self.written.header else "FEATURES"
+        counted = ("COMBINATIONS", "USED_FEATURES", "FEATURES")
+        length = next(word for word in counted if f"_{word} " in self.written.header)
         quantized = np.empty((len(rows), int(self.constant(length))), dtype=np.int16)
         entry = self.entry("quantize", ctypes.c_void_p, ctypes.c_void_p)
         outside = np.empty(len(rows), dtype=int)

@@ -131,7 +131,8 @@ def test_info(folder, fitted, call):
     document = call("info", folder / "model.kernelet", "--json").document
     assert document["n_vectors"] == document["kernel_evaluations_per_row"] == 5
     # five vectors of seven features, three coefficients each, three intercepts, in float64
-    assert document["machine_bytes"] == 8 * (5 * 7 + 5 * 3 + 3)
+    assert document["n_features"] == 7
+    assert document["machine_bytes"] == 8 * (5 * document["n_used_features"] + 5 * 3 + 3)
     assert document["file_bytes"] == fitted["bytes"]
     assert 0 < document["microseconds_per_row"] < 1000
     assert document["training"]["n_rows"] == 110
@@ -153,7 +154,7 @@ def test_info(folder, fitted, call):
 
 
 def test_info_of_combinations_of_features(tmp_path, call):
-    kernel = package.kernels.ProjectedFeatures(package.kernels.Gaussian(0.5), np.eye(3, 40))
+    kernel = package.kernels.ProjectedFeatures(package.kernels.Gaussian(0.5), np.ones((3, 40)))
     machine = package.KernelMachine(kernel, np.zeros((7, 40)), np.ones(7))
     machine.save(tmp_path / "model.kernelet")
     done = call("info", tmp_path / "model.kernelet")

@@ -149,8 +149,15 @@ class TestPath:
     def test_costs_stay_within_their_bounds(self, monkeypatch):
         """Where each cost is better than the last, in either direction; written as they are."""
         for sign, end in ((-1.0, 1e5), (1.0, 1e-3)):
-            monkeypatch.setattr(cost_path._Path, "_risk", lambda path, c, s=sign: 1e6 * c**s)
+            monkeypatch.setattr(
+                cost_path._Path, "_risk", lambda path, c, s=sign: 1e6 * c ** (0.3 * s)
+            )
             assert chosen(X, squared_hinge(X, y), Gaussian(0.5)).cost == end
+
+    def test_a_risk_that_is_nothing_asks_for_no_higher_cost(self, monkeypatch):
+        """Below a thousandth of the first, each tenth of a risk is as good as the last."""
+        monkeypatch.setattr(cost_path._Path, "_risk", lambda path, c: 1e6 / c**2)
+        assert chosen(X, squared_hinge(X, y), Gaussian(0.5)).cost == 100.0
 
     def test_sparse_rows(self):
         problem = squared_hinge(X, y)

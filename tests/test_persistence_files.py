@@ -192,8 +192,8 @@ REFUSED = {
     ),
     "no model": (to_bytes(ARRAYS, metadata=METADATA), "the metadata describe no model"),
     "newer": (
-        file_of(format_version="2", kernelet_version="9.1"),
-        r"written by a newer kernelet \(9.1, format version 2; this one reads up to 1\); upgrade",
+        file_of(format_version="3", kernelet_version="9.1"),
+        r"written by a newer kernelet \(9.1, format version 3; this one reads up to 2\); upgrade",
     ),
     "version 0": (file_of(format_version="0"), "the format version is missing or not a number"),
     "version one": (file_of(format_version="one"), "the format version is missing"),

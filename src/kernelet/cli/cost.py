@@ -68,14 +68,18 @@ def kernel_text(specification: dict[str, Any]) -> str:
     >>> inner = {"name": "rbf", "gamma": 0.5}
     >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": [0.1, 2.0]})
     'rbf, gamma = 0.5, on 2 features scaled by 0.1 to 2'
+    >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": [0.0, 2.0, 0.1]})
+    'rbf, gamma = 0.5, on 2 of 3 features scaled by 0.1 to 2'
     >>> kernel_text({"name": "projected_features", "kernel": inner, "matrix": [[1.0, 0.5, 2.0]]})
     'rbf, gamma = 0.5, on 1 combination of 3 features'
     """
     if specification.get("name") == "scaled_features":
         scales = specification["scales"]
         inner = kernel_text(specification["kernel"])
-        least, most = f"{min(scales):.3g}", f"{max(scales):.3g}"
-        return f"{inner}, on {len(scales)} features scaled by {least} to {most}"
+        used = [scale for scale in scales if scale > 0.0] or scales
+        some = "" if len(used) == len(scales) else f"{len(used)} of "
+        least, most = f"{min(used):.3g}", f"{max(used):.3g}"
+        return f"{inner}, on {some}{len(scales)} features scaled by {least} to {most}"
     if specification.get("name") == "projected_features":
         matrix = specification["matrix"]  # itself, or its shape, as a file's summary has it
         rank, d = (len(matrix), len(matrix[0])) if isinstance(matrix, list) else matrix["shape"]

@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
+    from kernelet.kernels.used_features import used_features
     from kernelet.persistence import ModelFileError, read_summary
 
     output = Output.from_arguments(arguments)
@@ -38,9 +39,11 @@ def run(arguments: argparse.Namespace) -> None:
     except ModelFileError as error:  # JSON, which a person can read as it is
         raise ModelError(one_line(error).rstrip(".")) from error
     microseconds = microseconds_per_row(model.machine)
+    kernel, d = model.machine.kernel, model.machine.n_features
     summary = {
         "model": arguments.model,
         **summary,
+        "n_used_features": int(used_features(kernel, d).size),
         "machine_bytes": model.machine.nbytes,
         "kernel_evaluations_per_row": model.machine.n_vectors,
         "microseconds_per_row": microseconds,
@@ -54,7 +57,7 @@ def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list
     facts = [
         ("file", f"{summary['model']} ({size(summary['file_bytes'])})"),
         ("model", _nested(summary)),
-        ("vectors", f"{n_vectors} of {summary['n_features']} features, {summary['dtype']}"),
+        ("vectors", f"{n_vectors} of {_features(summary)}, {summary['dtype']}"),
         ("kernel", kernel_text(summary["kernel"])),
         ("machine", f"{size(summary['machine_bytes'])} for {_outputs(summary['n_outputs'])}"),
         ("cost", f"{n_vectors} kernel values and about {microseconds:.2g} us per row, in batches"),
@@ -85,6 +88,12 @@ def _in_c(costs: dict[str, Any]) -> str:
     memory = f"{size(costs['flash_bytes'])} of flash, {size(costs['ram_bytes'])} of RAM"
     calls = f" and {costs['calls']} calls of math.h" if costs["calls"] else ""
     return f"{memory}, {costs['arithmetic']} operations{calls} per row"
+
+
+def _features(summary: dict[str, Any]) -> str:
+    n_used, n_features = summary["n_used_features"], summary["n_features"]
+    left_out = "" if n_used == n_features else f" ({n_used} in use)"
+    return f"{n_features} features{left_out}"
 
 
 def _outputs(number: int) -> str:

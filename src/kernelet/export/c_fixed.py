@@ -20,7 +20,7 @@ from kernelet.export.c_source import REALS, Table, block_comment, included, inte
 from kernelet.export.fixed_point import ONE, FixedPoint, fixed_point
 from kernelet.export.fixed_projection import fixed_projection
 from kernelet.export.model import ExportedModel
-from kernelet.export.projection import Projection
+from kernelet.export.projection import Projection, counted_features
 
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between: 2e-5 from the curve at most.
 _STEPS = 64
@@ -41,11 +41,10 @@ class FixedSource:
         self._exported = exported = replace(exported, votes=False)
         self._projection, machine, by_matrix = fixed_projection(exported.machine)
         self._fixed = fixed = fixed_point(replace(exported, machine=machine))
-        combinations = None if self._projection is None else machine.n_features
-        length = f"{name.upper()}_{'FEATURES' if combinations is None else 'COMBINATIONS'}"
         self._interface = Interface(
-            exported, name, "int16_t", "q", length, "int32_t", "uint16_t", combinations
+            exported, name, "int16_t", "q", "", "int32_t", "uint16_t", self._projection
         )
+        self._interface = replace(self._interface, row_length=self._interface.kernel_length)
         columns, labels = exported.columns, self._interface.labels()
         self._tables = [
             integers("int16_t", "vectors", fixed.vectors),
@@ -92,7 +91,7 @@ class FixedSource:
 def _cost(interface: Interface, tables: list[Table], projection: Projection | None) -> Cost:
     machine = interface.exported.machine
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
-    combinations = interface.n_combinations or 0
+    combinations = interface.n_combinations
     stacked = 12 * k  # sums and scores
     if interface.has_probabilities:
         stacked += 12 * k  # logits and shares
@@ -108,7 +107,7 @@ def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
     machine = exported.machine
     return [
         f"A kernel machine in integers. Vectors: {machine.n_vectors}, features: "
-        f"{machine.n_features}, outputs: {machine.n_outputs}.",
+        f"{counted_features(machine)}, outputs: {machine.n_outputs}.",
         repr(machine.kernel),
         f"Made by kernelet {hooks.version}.",
         "",
@@ -120,8 +119,9 @@ def _about(exported: ExportedModel, fixed: FixedPoint, cost: Cost) -> list[str]:
 
 
 def _about_projection(projection: Projection, moved: float | None) -> list[str]:
+    what = "features in use" if projection.matrix is None else "combinations of the features"
     lines = [
-        "quantize takes the combinations of the features that the kernel has: "
+        f"quantize takes the {what} that the kernel has: "
         f"{projection_arithmetic(projection)} of the",
         "additions and multiplications, which are in floating point.",
     ]
@@ -136,11 +136,16 @@ def _about_projection(projection: Projection, moved: float | None) -> list[str]:
 
 def _declared(interface: Interface, fixed: FixedPoint) -> list[str]:
     columns = interface.exported.columns
-    counted = "features" if interface.n_combinations is None else "combinations of features"
+    projection = interface.projection
+    counted = "features" if projection is None else "combinations of features"
+    if projection is not None and projection.matrix is None:
+        counted = "features in use"
     said = [
         "The integers that stand for a row, which the other functions take. It returns how many",
         f"{counted} are NaN or out of range, where all kernel values are 0 but for rounding.",
     ]
+    if projection is not None and projection.features is not None:
+        said += ["NaN in a feature that is not in use counts as NaN in all that are."]
     return [
         "/* A score times this is the value of the decision function. */",
         f"#define {interface.prefix}_SCORE_UNIT {REALS['float32'].constant(fixed.score_unit)}",

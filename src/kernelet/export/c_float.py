@@ -28,7 +28,7 @@ from kernelet.export.c_projection import (
 from kernelet.export.c_reading import reading_functions
 from kernelet.export.c_source import Real, Table, block_comment, included
 from kernelet.export.model import ExportedModel
-from kernelet.export.projection import Projection, projected
+from kernelet.export.projection import Projection, counted_features, projected
 from kernelet.export.rounding import has_taxicab_distances, rounding_units
 from kernelet.kernels.input_stage import input_stage
 from kernelet.machine import KernelMachine
@@ -65,7 +65,7 @@ class FloatSource:
             length,
             real.name,
             real.name,
-            None if self._projection is None else machine.n_features,
+            self._projection,
         )
         labels = self._interface.labels()
         self._kernel = KernelSource(machine.kernel, real, self._interface.kernel_length)
@@ -132,7 +132,7 @@ def _cost(
     if interface.exported.reading == "pairs":
         stacked += 2 * interface.n_classes  # votes and confidence
     stacked += 0 if columns is None else d
-    stacked += interface.n_combinations or 0
+    stacked += interface.n_combinations
     calls = m * kernel.calls + (interface.n_classes if interface.has_probabilities else 0)
     arithmetic = m * (kernel.arithmetic * length + 2 * k) + 2 * len(columns or ())
     arithmetic += projection_arithmetic(projection)
@@ -152,8 +152,8 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
     )
     is_taxicab = has_taxicab_distances(machine.kernel.specification())
     return [
-        f"A kernel machine. Vectors: {machine.n_vectors}, features: {machine.n_features}, outputs: "
-        f"{machine.n_outputs}.",
+        f"A kernel machine. Vectors: {machine.n_vectors}, features: {counted_features(machine)}, "
+        f"outputs: {machine.n_outputs}.",
         repr(machine.kernel),
         f"Made by kernelet {hooks.version}.",
         "",
@@ -175,8 +175,8 @@ def _outputs_function(interface: Interface, real: Real) -> list[str]:
     if has_columns:
         point, arrays = "row", [f"    {real.name} row[{prefix}_FEATURES];"]
         steps = ["    encode(x, row);"]
-    if interface.n_combinations is not None:
-        arrays += [f"    {real.name} combined[{prefix}_COMBINATIONS];"]
+    if interface.projection is not None:
+        arrays += [f"    {real.name} combined[{interface.kernel_length}];"]
         steps += [f"    project({point}, combined);"]
         point = "combined"
     return [

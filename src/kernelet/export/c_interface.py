@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kernelet.export.c_columns import fills_missing
 from kernelet.export.c_source import Table, block_comment, comment, integers, texts
 from kernelet.export.model import ExportedModel
+from kernelet.export.projection import Projection
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Interface:
         Of the rows: the type and name of the argument, and the constant that is its length.
     score_type, share_type : str
         Types of scores and of probabilities.
-    n_combinations : int or None, default=None
-        Of the features, where the kernel takes these instead.
+    projection : Projection or None, default=None
+        Makes of the features what the kernel takes, where it does not take all of them.
     """
 
     exported: ExportedModel
@@ -33,7 +34,7 @@ class Interface:
     row_length: str
     score_type: str
     share_type: str
-    n_combinations: int | None = None
+    projection: Projection | None = None
 
     @property
     def prefix(self) -> str:
@@ -43,7 +44,15 @@ class Interface:
     @property
     def kernel_length(self) -> str:
         """The constant that is the length of the vectors."""
-        return f"{self.prefix}_{'FEATURES' if self.n_combinations is None else 'COMBINATIONS'}"
+        if self.projection is None:
+            return f"{self.prefix}_FEATURES"
+        used = "USED_FEATURES" if self.projection.matrix is None else "COMBINATIONS"
+        return f"{self.prefix}_{used}"
+
+    @property
+    def n_combinations(self) -> int:
+        """Numbers that the projection gives; 0 without one."""
+        return 0 if self.projection is None else self.projection.n_combinations
 
     @property
     def n_scores(self) -> int:
@@ -142,8 +151,11 @@ class Interface:
         """
         machine = self.exported.machine
         counts = {"FEATURES": machine.n_features, "VECTORS": machine.n_vectors}
-        if self.n_combinations is not None:
-            counts["COMBINATIONS"] = self.n_combinations
+        if self.projection is not None:
+            if self.projection.features is not None:
+                counts["USED_FEATURES"] = self.projection.n_used
+            if self.projection.matrix is not None:
+                counts["COMBINATIONS"] = self.projection.n_combinations
         if self.exported.columns is not None:
             counts = {"COLUMNS": len(self.exported.columns), **counts}
         counts["SCORES"] = self.n_scores

@@ -102,7 +102,7 @@ def quantize_function(
             *project_function(projection, _FLOAT, prefix),
             *head,
             *([f"    float row[{prefix}_FEATURES];"] if encoded else []),
-            f"    float combined[{prefix}_COMBINATIONS];",
+            f"    float combined[{interface.kernel_length}];",
             "    int i, outside = 0;",
             "",
             *(["    encode(x, row);"] if encoded else []),

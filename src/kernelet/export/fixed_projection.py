@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from kernelet.export.fixed_point import LARGEST, MOST_MOVED, SLOPE, gaussian
-from kernelet.export.projection import Projection, origin_of, projected
+from kernelet.export.projection import Projection, in_use, origin_of, projected
 from kernelet.kernels import Gaussian, ScaledFeatures
 from kernelet.kernels.input_stage import input_stage
 from kernelet.machine import KernelMachine
@@ -24,17 +25,19 @@ def fixed_projection(
     Returns
     -------
     projection : Projection or None
-        None where the kernel has no matrix.
+        None where the kernel uses all features, and has no matrix.
     machine : KernelMachine
-        That of the combinations.
+        That of the features in use, or of the combinations.
     moved : float or None
         Bound of what rounding the matrix to integers does to kernel values of rows that are no
         farther from a vector than vectors may be from each other; None where nothing is rounded.
         Both have the same matrix, so that it is a matter of their difference.
     """
+    given, d = machine, machine.n_features
+    features, machine = in_use(machine)
     matrix, kernel = input_stage(machine.kernel)
     if matrix is None:
-        return None, machine, None
+        return (*projected(given, "float32"), None)
     gamma, inner = gaussian(kernel)
     vectors = np.asarray(machine.vectors, dtype=np.float64)
     origin = origin_of(vectors)
@@ -48,11 +51,13 @@ def fixed_projection(
     apart = 2.0 * float(np.abs(centred).sum(axis=1).max(initial=0.0))
     moved = SLOPE * math.sqrt(gamma) * 0.5 * float(np.linalg.norm(widths)) * apart
     if not moved <= MOST_MOVED:
-        return (*projected(machine, "float32"), None)
-    projection = Projection(np.rint(matrix / scales[:, np.newaxis]), origin, is_integer=True)
+        return (*projected(given, "float32"), None)
+    projection = Projection(
+        np.rint(matrix / scales[:, np.newaxis]), origin, features, d, is_integer=True
+    )
     rounded = KernelMachine(
         ScaledFeatures(Gaussian(gamma), tuple(widths)),
-        projection(vectors),
+        replace(projection, features=None)(vectors),
         machine.coefficients,
         machine.intercepts,
     )

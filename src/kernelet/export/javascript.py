@@ -91,7 +91,8 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     if dtype is not None:
         machine = exported_model(model, with_columns=True).machine
         projection, inner = projected(machine, dtype)
-        warn_of_lost_digits(inner, dtype, 0.0 if projection else _origin(machine, dtype))
+        is_moved = projection is None or projection.matrix is None
+        warn_of_lost_digits(inner, dtype, _origin(inner, dtype) if is_moved else 0.0)
     write_atomically(path, text.encode("utf-8"))
 
 
@@ -134,8 +135,9 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     Returns
     -------
     dict
-        Arrays are NumPy's, of the type that was asked for. Where there is a "matrix", the kernel
-        and the vectors are those of the combinations that it makes of the features.
+        Arrays are NumPy's, of the type that was asked for. Where there are "features", the kernel
+        and the vectors are those of these features; where there is a "matrix", of the combinations
+        that it makes of them.
     """
     exported = exported_model(model, with_columns=True)
     machine, columns, scaling = exported.machine, None, scaling_of(exported)
@@ -145,11 +147,13 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     if kind not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
     projection, inner = projected(machine, kind)
-    if projection is None:
-        origin = _origin(machine, kind)
-        vectors = np.asarray(machine.vectors) - origin
+    features = None if projection is None else projection.features
+    matrix = None if projection is None else projection.matrix
+    if projection is None or matrix is None:
+        origin = _origin(inner, kind)
+        vectors = np.asarray(inner.vectors) - origin
     else:
-        origin = np.zeros(machine.n_features) if projection.origin is None else projection.origin
+        origin = np.zeros(projection.n_used) if projection.origin is None else projection.origin
         vectors = inner.vectors
     return {
         "kernelet": hooks.version,
@@ -168,7 +172,8 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "scaling": scaling and {"shift": scaling[0], "scale": scaling[1]},
         "featureNames": exported.feature_names,
         "origin": None if not origin.any() else origin,
-        "matrix": None if projection is None else _cast("matrix", projection.matrix, kind),
+        "features": None if features is None else features.tolist(),
+        "matrix": None if matrix is None else _cast("matrix", matrix, kind),
         "vectors": _cast("vectors", vectors, kind),
         "coefficients": _cast("coefficients", machine.coefficients, kind),
         "intercepts": _cast("intercepts", machine.intercepts, kind),

@@ -17,10 +17,11 @@ from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
-from kernelet.persistence.machines import check_range
+from kernelet.persistence.machines import LEFT_OUT_VERSION, check_range
+from kernelet.persistence.vectors import stored_vectors
 
 FORMAT = "kernelet model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # the newest that is read; a file is written in the oldest that can hold it
 DTYPES = ("float32", "float64")
 
 
@@ -110,10 +111,11 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         if not np.isfinite(getattr(machine, name)).all():
             raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
     check_range(machine)
+    stored = stored_vectors(machine)
     columns = None if exported.columns is None else [_column(c) for c in exported.columns]
     return {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": 1 if stored is None else LEFT_OUT_VERSION,
         "kernelet_version": hooks.version,
         "reading": reading_of(model, exported),
         "classes": exported.classes,
@@ -131,7 +133,7 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "n_outputs": machine.n_outputs,
         "intercepts": machine.intercepts,
         "coefficients": machine.coefficients,
-        "vectors": machine.vectors,
+        **({"vectors": machine.vectors} if stored is None else stored.arrays),
     }
 
 

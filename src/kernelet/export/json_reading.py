@@ -17,7 +17,7 @@ from kernelet.learners.compressed import READINGS, Compressed
 from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
 from kernelet.persistence import ModelFileError, Record, from_record
 from kernelet.persistence.errors import one_line
-from kernelet.persistence.machines import calibrated_machine
+from kernelet.persistence.machines import LEFT_OUT_VERSION, calibrated_machine
 from kernelet.persistence.record import checked
 from kernelet.persistence.untrusted import opened, read_exactly, size_of, strict_json
 
@@ -89,9 +89,10 @@ def model_of(document: object) -> Any:
         raise ModelFileError(f'not a model of kernelet, which has the format "{FORMAT}"')
     record = Record("the model", fields)
     version = record.value("format_version", int)
-    if version != FORMAT_VERSION:
+    if not 1 <= version <= FORMAT_VERSION:
         raise ModelFileError(
-            f"format version {version}, this kernelet reads {FORMAT_VERSION}; upgrade kernelet"
+            f"format version {version}, this kernelet reads up to {FORMAT_VERSION}; upgrade "
+            "kernelet"
         )
     for name in ("kernelet_version", "target"):
         record.optional(name, str)
@@ -112,16 +113,31 @@ def _machine(record: Record) -> KernelMachine:
     m, d, k = (record.value(name, int) for name in ("n_vectors", "n_features", "n_outputs"))
     if d < 1 or k < 1:
         raise ModelFileError("there must be features and outputs")
+    left_out = _left_out(record, d, dtype)
     arrays = {
-        "vectors": _matrix(record, "vectors", d, dtype),
+        "vectors": _matrix(record, "vectors", d - len(left_out.get("left_out", ())), dtype),
         "coefficients": _matrix(record, "coefficients", k, dtype),
         "intercepts": _numbers(record, "intercepts", dtype),
+        **left_out,
     }
     if (len(arrays["vectors"]), len(arrays["coefficients"])) != (m, m):
         raise ModelFileError(f"there must be {m} vectors with a row of coefficients each")
     kernel = {"kernel": record.value("kernel", dict)}
     machine: KernelMachine = from_record(Record("KernelMachine", kernel, arrays), KernelMachine)
     return machine
+
+
+def _left_out(record: Record, n_features: int, dtype: str) -> dict[str, NDArray[Any]]:
+    """What version 2 says of features that vectors do not hold, as model files have it."""
+    if record.value("format_version", int) < LEFT_OUT_VERSION:
+        return {}
+    features = [checked(f, int, "a feature") for f in record.value("vector_features", list)]
+    left_out = _numbers(record, "left_out", dtype)
+    if len(features) + len(left_out) != n_features or not all(
+        0 <= f < n_features for f in features
+    ):
+        raise ModelFileError("'vector_features' and 'left_out' must be all features together")
+    return {"vector_features": np.array(features, dtype=np.int64), "left_out": left_out}
 
 
 def _matrix(record: Record, name: str, width: int, dtype: str) -> NDArray[Any]:

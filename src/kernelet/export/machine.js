@@ -148,12 +148,15 @@ function makeMachine(model) {
   const vectors = Numbers.from(model.vectors);
   const coefficients = Numbers.from(model.coefficients);
   const intercepts = Numbers.from(model.intercepts);
-  const origin = Float64Array.from(model.origin ?? new Array(nFeatures).fill(0));
+  // the features that the kernel uses, by their places in a row
+  const features = model.features ?? Array.from({ length: nFeatures }, (_, f) => f);
+  const nUsed = features.length;
+  const origin = Float64Array.from(model.origin ?? new Array(nUsed).fill(0));
   const kernel = kernelOf(model.kernel);
-  const point = new Float64Array(nFeatures);
+  const point = new Float64Array(nUsed);
   const matrix = model.matrix && Numbers.from(model.matrix);
   // what the kernel takes: combinations of the features where there is a matrix of them
-  const combined = matrix ? new Float64Array(matrix.length / nFeatures) : point;
+  const combined = matrix ? new Float64Array(matrix.length / nUsed) : point;
   const { scaling } = model;
   const scaled = scaling ? (x, f) => (x - scaling.shift[f]) / scaling.scale[f] : (x) => x;
   const featuresOf = model.columns ? (row) => encodedRow(model.columns, row) : (row) => row;
@@ -181,14 +184,18 @@ function makeMachine(model) {
       const got = row?.length === undefined ? typeof row : `${row.length} numbers`;
       throw new RangeError(`a row must hold ${nFeatures} numbers, got ${got}`);
     }
+    let nothing = 0; // NaN where any feature is, in use or not
     for (let f = 0; f < nFeatures; f++) {
       if (typeof row[f] !== "number") {
         throw new TypeError(`a row must hold numbers, got ${typeof row[f]} in column ${f}`);
       }
-      point[f] = scaled(row[f], f) - origin[f];
+      if (Number.isNaN(row[f])) nothing = NaN;
+    }
+    for (let i = 0; i < nUsed; i++) {
+      point[i] = scaled(row[features[i]], features[i]) - origin[i] + nothing;
     }
     if (matrix) {
-      for (let i = 0; i < combined.length; i++) combined[i] = innerProduct(point, matrix, i * nFeatures);
+      for (let i = 0; i < combined.length; i++) combined[i] = innerProduct(point, matrix, i * nUsed);
     }
     const values = Float64Array.from(intercepts);
     for (let j = 0; j < nVectors; j++) {
@@ -245,10 +252,11 @@ function makeMachine(model) {
   const { kernelet, dtype, reading, featureNames } = model;
   const shape = { nFeatures, nVectors, nOutputs };
   const rowsOfMatrix = () => Array.from(combined, (_, i) =>
-    Array.from(matrix.subarray(i * nFeatures, (i + 1) * nFeatures)));
+    Array.from(matrix.subarray(i * nUsed, (i + 1) * nUsed)));
   const described = matrix
     ? { name: "projected_features", kernel: model.kernel, matrix: rowsOfMatrix() }
     : model.kernel;
-  const metadata = { kernelet, kernel: described, ...shape, dtype, reading, featureNames };
+  const usedFeatures = model.features ?? null; // those that the kernel takes; null is all
+  const metadata = { kernelet, kernel: described, usedFeatures, ...shape, dtype, reading, featureNames };
   return { decisionFunction, predict, predictProba, classes, metadata };
 }

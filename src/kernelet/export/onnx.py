@@ -40,7 +40,8 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     texts, empty where one is missing; truth values are "True" and "False". Its opset is 19.
 
     A row with NaN or infinity gives what the machine gives in Python in the same type, most often
-    NaN; its label means nothing then. Of the numbers that the graph is given, decision values
+    NaN; its label means nothing then. Features that the kernel leaves out (a scale of 0) are not
+    stored, and only NaN is noticed in them. Of the numbers that the graph is given, decision values
     differ from the formula by at most
 
     .. math:: (d + m + 64) \, u \, (1 + \gamma (|x|^2 + \max_j |z_j|^2)) \,

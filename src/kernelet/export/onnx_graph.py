@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernelet.export.onnx_distances import Distances
 from kernelet.export.projection import projected
+from kernelet.kernels.used_features import Indices
 from kernelet.machine import KernelMachine
 
 # Operators as they are since this version; onnxruntime 1.18 and later know it.
@@ -69,9 +70,12 @@ def machine_values(graph: Graph, machine: KernelMachine, rows: str) -> str:
         return graph.add("Expand", graph.constant([machine.intercepts]), shape)
     projection, machine = projected(machine, graph.dtype.name)
     if projection is not None:
+        if projection.features is not None:
+            rows = _chosen(graph, rows, projection.features)
         if projection.origin is not None:
             rows = graph.add("Sub", rows, graph.constant(projection.origin))
-        rows = graph.add("MatMul", rows, graph.constant(projection.matrix.T))
+        if projection.matrix is not None:
+            rows = graph.add("MatMul", rows, graph.constant(projection.matrix.T))
     vectors = np.asarray(machine.vectors, dtype=np.float64)
     coefficients = np.asarray(machine.coefficients, dtype=np.float64)
     if machine.n_vectors == 1:
@@ -84,6 +88,14 @@ def machine_values(graph: Graph, machine: KernelMachine, rows: str) -> str:
     K = _Values(graph, vectors, rows).of(machine.kernel.specification())
     product = graph.add("MatMul", K, graph.constant(coefficients))
     return graph.add("Add", product, graph.constant(machine.intercepts))
+
+
+def _chosen(graph: Graph, rows: str, features: Indices) -> str:
+    """Some features of the rows; NaN in rows of which any feature is NaN."""
+    missing = graph.add("Where", graph.add("IsNaN", rows), rows, graph.constant(0.0))
+    nothing = graph.add("ReduceSum", missing, graph.constant([1], np.int64), keepdims=1)
+    used = graph.add("Gather", rows, graph.constant(features, np.int64), axis=1)
+    return graph.add("Add", used, nothing)
 
 
 class _Values:

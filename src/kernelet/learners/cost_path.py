@@ -35,6 +35,9 @@ _MOST_REPETITIONS = 100
 # for one beyond that: a search at too high a cost takes long.
 _WORTH = 1e-2
 _WORTH_MORE = 0.1
+# What is left of the first risk below this is nothing: data without noise would ask for ever higher
+# costs, as their risk falls by the same share each time.
+_NOTHING_LEFT = 1e-3
 
 IndexArray = NDArray[np.intp]
 # A search over some rows, for the problem over them, from vectors and a kernel found before.
@@ -161,6 +164,7 @@ class _Path:
         self.X, self.problem, self._search, self.parts = X, problem, search, parts
         self.unit = unit
         self.n_searches = 0
+        self._first_risk = 0.0
         # where the next searches start: each with what was found without the rows held out of it
         self._starts: list[tuple[FloatArray, Kernel | None]] = [(vectors, None)] * len(parts)
 
@@ -200,11 +204,14 @@ class _Path:
     def descend_from(self, cost: float) -> float:
         """The cost nearby at which rows held out cost least, over the vectors found."""
         best, least = cost, self._risk(cost)
+        self._first_risk = self._first_risk or least
         for factor in (_FACTOR, 1.0 / _FACTOR):
             there = _rounded(cost * factor)
             while _LOWEST * self.unit <= there <= _HIGHEST * self.unit:
                 risk = self._risk(there)
                 if risk > (1.0 - (_WORTH if best == cost else _WORTH_MORE)) * least:
+                    break
+                if least - risk < _NOTHING_LEFT * self._first_risk:
                     break
                 best, least = there, risk
                 there = _rounded(there * factor)

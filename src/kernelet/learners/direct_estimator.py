@@ -22,6 +22,7 @@ from kernelet.learners.ground import Ground, TableGround
 from kernelet.learners.kernel_choice import learned_part, rank_of
 from kernelet.learners.kernel_guards import Guard, HeldOutLoss
 from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
+from kernelet.learners.kernel_reach import warn_of_flat_kernel, warn_of_outliers
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count, positive
 from kernelet.learners.progress import reporting
@@ -178,6 +179,10 @@ class DirectEstimator(WarmStarted):
             saved.remove()
         if plan.learn != "nothing":
             self.kernel_gain_ = ends[0].kernel_gain
+        if not interrupted.is_set():
+            at_hand = ground.at_hand(whole or problems[0])[0].X
+            warn_of_outliers(self, at_hand)
+            warn_of_flat_kernel(self, at_hand, kernel, [end.best for end in ends.values()])
         return [ends[k] for k in range(len(problems))]
 
     def _plan(

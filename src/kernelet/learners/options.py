@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+# The square of a cost, summed over rows and multiplied by kernel values, has to be a number.
+LARGEST_COST = 1e100
+
 
 def choice(name: str, value: Any, known: Iterable[str]) -> str:
     """A string out of a few."""
@@ -36,4 +39,10 @@ def cost(value: Any) -> float:
         if value != "auto":
             raise ValueError(f'C must be a finite number above zero, or "auto"; got {value!r}.')
         return 1.0
-    return positive("C", value)
+    number = positive("C", value)
+    if number > LARGEST_COST:
+        raise ValueError(
+            f"C must be at most {LARGEST_COST:g}, beyond which sums of squares overflow; got "
+            f'{value!r}. Useful costs lie between 1e-3 and 1e5; C="auto" chooses one.'
+        )
+    return number

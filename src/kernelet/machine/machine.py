@@ -24,6 +24,7 @@ from kernelet.kernels.arrays import (
 )
 from kernelet.kernels.blocks import Workspace, run_blocks
 from kernelet.kernels.input_stage import input_stage
+from kernelet.kernels.used_features import used_features
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -140,15 +141,17 @@ class KernelMachine:
     def nbytes(self) -> int:
         """Bytes of the vectors, coefficients and intercepts.
 
-        Where the kernel has a matrix of r rows (`kernelet.kernels.ProjectedFeatures`), a prediction
-        needs that and r numbers of each vector, and these are counted.
+        Counted is what a prediction needs: the entries of features with a scale of 0
+        (`kernelet.kernels.ScaledFeatures`) are not. Where the kernel has a matrix of r rows
+        (`kernelet.kernels.ProjectedFeatures`), it needs that and r numbers of each vector.
         """
         matrix, _ = input_stage(self.kernel)
+        n_used = int(used_features(self.kernel, self.n_features).size)
         numbers = self.coefficients.size + self.intercepts.size
         if matrix is None:
-            numbers += self.vectors.size
+            numbers += self.n_vectors * n_used
         else:
-            numbers += matrix.size + self.n_vectors * len(matrix)
+            numbers += (n_used + self.n_vectors) * len(matrix)
         return int(numbers * self.dtype.itemsize)
 
     @quiet

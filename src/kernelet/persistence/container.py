@@ -21,7 +21,6 @@ from kernelet.persistence.errors import ModelFileError, one_line
 from kernelet.persistence.header import (
     DTYPES,
     FORMAT,
-    FORMAT_VERSION,
     MAX_HEADER_BYTES,
     Header,
     parse_header,
@@ -47,7 +46,7 @@ def write_record(record: Record, path: str | os.PathLike[str]) -> None:
     content = json.dumps(tree, allow_nan=False, separators=(",", ":"))
     metadata = {
         "format": FORMAT,
-        "format_version": str(FORMAT_VERSION),
+        "format_version": str(_version(record)),
         "kernelet_version": hooks.version,
         "saved": now(),
         "model": content,
@@ -66,6 +65,11 @@ def write_record(record: Record, path: str | os.PathLike[str]) -> None:
 def now() -> str:
     """The time in UTC, as files hold it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _version(record: Record) -> int:
+    """The oldest version that can hold a record, so that older readers read what they can."""
+    return max([record.version, *map(_version, record.parts.values())])
 
 
 def _tree(record: Record, prefix: str, arrays: dict[str, Array]) -> dict[str, Any]:

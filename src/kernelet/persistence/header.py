@@ -13,7 +13,7 @@ from kernelet.persistence.record import checked
 from kernelet.persistence.untrusted import strict_json
 
 FORMAT = "kernelet"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # the newest that is read; a file is written in the oldest that can hold it
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),

@@ -16,11 +16,14 @@ from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.kernels import decode_kernel, encode_kernel
 from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, register, to_record
+from kernelet.persistence.vectors import stored_vectors, vectors_in_full
 
 # Each kernel of a sum may keep a copy of the vectors when the machine is made.
 MAX_KERNELS = 100
 # Vectors that are tried at a time when a file is read.
 _VECTORS_AT_ONCE = 1024
+# Before this version vectors have all features.
+LEFT_OUT_VERSION = 2
 CALIBRATIONS = (SigmoidCalibration, TemperatureCalibration)
 
 
@@ -37,7 +40,11 @@ def _write_machine(machine: KernelMachine) -> Record:
     if _n_kernels(specification) > MAX_KERNELS:
         raise ValueError(f"a model file holds sums and products of up to {MAX_KERNELS} kernels.")
     check_range(machine)
-    return Record("KernelMachine", {"kernel": specification}, arrays)
+    stored = stored_vectors(machine)
+    if stored is None:
+        return Record("KernelMachine", {"kernel": specification}, arrays)
+    arrays.update(stored.arrays)
+    return Record("KernelMachine", {"kernel": specification}, arrays, version=LEFT_OUT_VERSION)
 
 
 def _read_machine(record: Record) -> KernelMachine:
@@ -45,7 +52,7 @@ def _read_machine(record: Record) -> KernelMachine:
     if _n_kernels(specification) > MAX_KERNELS:
         raise ModelFileError(f"the kernel is made of more than {MAX_KERNELS} kernels")
     kernel = decode_kernel(specification, record)
-    vectors = record.floats("vectors", 2)
+    vectors = vectors_in_full(record)
     dtype = vectors.dtype.type
     machine = KernelMachine(
         kernel,

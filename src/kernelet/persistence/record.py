@@ -39,12 +39,15 @@ class Record:
         Values that JSON can hold.
     arrays : dict of str to ndarray
     parts : dict of str to Record
+    version : int, default=1
+        The first version of the format whose readers understand it, models inside it aside.
     """
 
     kind: str
     fields: dict[str, Any] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     parts: dict[str, Record] = field(default_factory=dict)
+    version: int = 1
 
     def value(self, name: str, kind: type[T]) -> T:
         """A field of the given type; integers are numbers too, and no number is NaN or infinite."""

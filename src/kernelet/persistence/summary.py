@@ -25,10 +25,10 @@ def read_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
         JSON values. "format_version", "kernelet_version", "saved" and "file_bytes" are of the file;
         "kind" is the class that `kernelet.load` returns, "estimator" that of the innermost model
         in it; "kernel" (with the shape of a matrix for the matrix), "n_vectors", "n_features",
-        "n_outputs", "dtype" and "machine_bytes" (of vectors, coefficients and intercepts) are of
-        the machine; "classes", "feature_names", "params", "cost" (C as given or chosen), "training"
-        (rows, rows of each class, version and date of the fit), "target" and "columns" are None
-        where the model has none.
+        "n_outputs", "dtype" and "machine_bytes" (of vectors, coefficients and intercepts, as they
+        are stored) are of the machine; "classes", "feature_names", "params", "cost" (C as given or
+        chosen), "training" (rows, rows of each class, version and date of the fit), "target" and
+        "columns" are None where the model has none.
 
     Raises
     ------
@@ -83,9 +83,11 @@ def _machine(model: Record, prefix: str, entries: dict[str, Entry]) -> dict[str,
         entry = entries.get(prefix + str(matrix.get("array"))) if isinstance(matrix, dict) else None
         return matrix if entry is None else {"shape": list(entry.shape)}
 
+    left_out = entries.get(prefix + "left_out")
     values = (
         with_matrices(machine.value("kernel", dict), shape),
-        *arrays[0].shape,
+        arrays[0].shape[0],
+        arrays[0].shape[1] + (0 if left_out is None else sum(left_out.shape)),
         arrays[1].shape[1],
         arrays[0].dtype.name,
         sum(entry.end - entry.begin for entry in arrays),
