@@ -509,7 +509,7 @@ class TestDocuments:
         text = " ".join(read("MODEL_FILE.md").split())
         assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
         assert f"and {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
-        assert f"at most {machines.MAX_KERNELS})" in text
+        assert f"kernels of a sum or product: at most {machines.MAX_KERNELS};" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]
         assert set(re.split(r", | and ", types)) == set(header.DTYPES)
 
