@@ -44,7 +44,7 @@ KERNELS ?=
 test-kernels: $(VENV)/.test  ## run what depends on digits with the loops of other processors
 	@$(VENV)/bin/python tests/processors.py $(KERNELS) -- $(ARGS)
 
-# Of one test where ARGS="tests/test_kernels.py -k radial", say; with SEED=123, the examples of one
+# Of one test where ARGS="tests/kernels/test_kernels.py -k radial", say; with SEED=123, the examples of one
 # seed again. The parts of a file may go to different processes: a few tests are most of the time.
 SECONDS ?= 600
 test-random: $(VENV)/.test  ## draw new examples for tests that use hypothesis, for SECONDS=600
@@ -75,12 +75,12 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 # a wheel, so that a file missing there is found. What compiles C, reads our pages or runs our
 # benchmarks says nothing of old libraries that the rest does not. The checks of scikit-learn and the
 # cluster do, though they are slow.
-ANY_VERSION := --ignore-glob='tests/test_export_c*' $(addprefix --ignore=tests/test_, \
-	$(addsuffix .py,howto_c site documents tables benchmarks direct_rest scale))
+ANY_VERSION := --ignore-glob='tests/export/test_export_c*' \
+	$(addprefix --ignore=tests/docs/test_, $(addsuffix .py,howto_c site documents))
 test-oldest: $(VENV_OLDEST)/.test  ## run the quick tests on the oldest versions that are allowed
 	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
-	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests/test_estimators.py \
-		tests/test_rows_elsewhere.py -m slow $(ARGS)
+	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests/learners/test_estimators.py \
+		tests/learners/test_rows_out_of_core.py -m slow $(ARGS)
 
 test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions there are
 	@$(VENV_NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable '.[test]'
@@ -95,7 +95,7 @@ site: $(VENV)/.docs  ## build the site into docs/_build/html and check its links
 	@$(VENV)/bin/python docs/check_site.py docs/_build/html
 
 docs: site  ## build the site, run the code of its pages and the doctests
-	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) src tests/test_site.py
+	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) src tests/docs/test_site.py
 
 clean:  ## remove environments, caches and builds
 	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache \

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelet import KernelMachine, TableModel
 from kernelet.kernels import Gaussian
-from kernelet.learners.compressed import CompressedClassifier
+from kernelet.learners.compression.compressed_models import CompressedClassifier
 from kernelet.machine.columns import Category, ColumnEncoder, Number
 
 # A function of the attacker's own in C: gcc takes a backslash before "\r" as the end of a line.

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from kernelet.learners.joint_objective import JointObjective
-from kernelet.learners.marginal import Evaluation, MarginalObjective
+from kernelet.learners.direct.search.joint_objective import JointObjective
+from kernelet.learners.direct.search.objective import Evaluation, MarginalObjective
 
 
 def watch_evaluations(

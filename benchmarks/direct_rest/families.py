@@ -24,12 +24,12 @@ from kernelet import (
     SparseSVR,
 )
 from kernelet.kernels import Gaussian
-from kernelet.learners.interval_problems import IntervalProblem, OneClassProblem
-from kernelet.learners.marginal import InnerProblem, MarginalObjective
-from kernelet.learners.pre_images import learn_pre_images
-from kernelet.learners.principal_problem import PrincipalProblem
-from kernelet.learners.ridge_problem import RidgeProblem
-from kernelet.learners.svm_problem import SVMProblem
+from kernelet.learners.direct.pre_images import learn_pre_images
+from kernelet.learners.direct.problems.interval import IntervalProblem, OneClassProblem
+from kernelet.learners.direct.problems.pca import PrincipalProblem
+from kernelet.learners.direct.problems.ridge import RidgeProblem
+from kernelet.learners.direct.problems.svm import SVMProblem
+from kernelet.learners.direct.search.objective import InnerProblem, MarginalObjective
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 

@@ -110,7 +110,7 @@ class Clock:
 def measured(method: str, X: Any, y: Any) -> dict[str, float]:
     """Fit, and tell what one evaluation took: the mean over those after the first."""
     from kernelet import MaxMarginDiscriminantAnalysis, SparseSVC
-    from kernelet.learners.block_objective import BlockObjective
+    from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
     from kernelet.rows import LabelledBlocks
 
     clock, start = Clock(), time.perf_counter()

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.results import FOLDER
 from benchmarks.scale.child import COLUMNS, WORKERS
 from benchmarks.scale.cost import BANDWIDTH, PIECES_PER_WORKER, CostModel
-from kernelet.solvers.block_hinge import NEAR_ROWS
+from kernelet.solvers.blocks.hinge import NEAR_ROWS
 
 CSV = FOLDER / "speed" / "scale.csv"
 MODEL_CSV = FOLDER / "speed" / "scale_model.csv"

@@ -107,7 +107,7 @@ def measure(n: int) -> dict[str, float]:
     """One size: the core-set phase alone, all of the fit, reading alone, memory of its own."""
     from kernelet import CoreVectorSVC
     from kernelet.datasets import make_ripley
-    from kernelet.solvers.ball import Ball
+    from kernelet.solvers.enclosing_ball.ball import Ball
 
     CoreVectorSVC().fit(*make_ripley(2000, random_state=0))  # compiles
     growing: list[float] = []

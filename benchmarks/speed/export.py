@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 from benchmarks.speed.export_c import compare_c
 from kernelet import SparseSVC, save
-from kernelet.export.onnx import onnx_model
+from kernelet.export.to_onnx.exporter import onnx_model
 from kernelet.report.comparison import digits_task
 
 N_VECTORS = 50

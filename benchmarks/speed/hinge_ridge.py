@@ -27,9 +27,9 @@ from kernelet._accelerate import accelerated
 from kernelet.kernels import Gaussian
 from kernelet.solvers import Solution, hinge_ridge, hinge_ridge_many
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.hinge_ridge import solve_subproblem
+from kernelet.solvers.hinge.ridge import solve_subproblem
+from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
 from kernelet.solvers.parallel import map_in_threads
-from kernelet.solvers.working_set import Subproblem, Subsolution
 from kernelet.subspace import WhitenedMap
 
 TOL = 1e-6

@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits
 from kernelet import SubspaceLPSVC
 from kernelet.datasets import make_checkerboard, make_waveform
 from kernelet.kernels import Gaussian
-from kernelet.learners.minimal_kernel_problem import PoundLoss, SuccessiveLinearisation
+from kernelet.learners.minimal_kernel.linearisation import PoundLoss, SuccessiveLinearisation
 from kernelet.solvers import hinge_lasso
-from kernelet.solvers.lp_sequence import LinearProgramSequence
+from kernelet.solvers.linear_program.sequence import LinearProgramSequence
 
 FASTER = 4.0
 N_COSTS = 12

@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks import datasets
 from kernelet import NormSVC, RelevanceVectorClassifier
 from kernelet.kernels import Gaussian
-from kernelet.learners.relevance_likelihood import BernoulliLikelihood
-from kernelet.learners.relevance_state import FREE, settled
+from kernelet.learners.relevance.likelihoods import BernoulliLikelihood
+from kernelet.learners.relevance.precisions import FREE, settled
 
 SETS = (
     *("thyroid", "colon", "lymphoma", "diabetis", "german_cv", "flare_solar", "titanic_cv"),

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from kernelet.solvers import Solution
-from kernelet.solvers.squared_hinge import squared_hinge_ridge, squared_hinge_ridge_many
+from kernelet.solvers.squared_hinge.ridge import squared_hinge_ridge, squared_hinge_ridge_many
 
 # n, m, noise in the labels
 PROBLEMS = {

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
         SparseSVR,
         SubspaceLPSVC,
     )
-    from kernelet.learners.calibrate import calibrate
-    from kernelet.learners.compress import compress
-    from kernelet.learners.table_model import TableModel
+    from kernelet.learners.compression.compress import compress
+    from kernelet.learners.wrappers.calibrate import calibrate
+    from kernelet.learners.wrappers.table_model import TableModel
     from kernelet.machine import KernelMachine
     from kernelet.persistence import ModelFileError, load, save
     from kernelet.plotting import (
@@ -78,7 +78,7 @@ _HOMES = {
     "BudgetSearchCV": "kernelet.selection",
     "KernelMachine": "kernelet.machine",
     "ModelFileError": "kernelet.persistence",
-    "TableModel": "kernelet.learners.table_model",
+    "TableModel": "kernelet.learners.wrappers.table_model",
     "load": "kernelet.persistence",
     "save": "kernelet.persistence",
     **dict.fromkeys(_LEARNERS, "kernelet.learners"),
@@ -144,7 +144,7 @@ def _save(model: object, path: str | os.PathLike[str]) -> None:
 
 hooks.version = __version__
 hooks.save = _save
-hooks.register_learners = lambda: importlib.import_module("kernelet.learners.table_model")
+hooks.register_learners = lambda: importlib.import_module("kernelet.learners.wrappers.table_model")
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from export_models import fitted
 from kernelet import KernelMachine, kernels
 from kernelet.export import libsvm
-from test_export_libsvm import MODELS, X
+from tests.export.test_export_libsvm import MODELS, X
 
 
 def svm_predict(model, folder, *options):

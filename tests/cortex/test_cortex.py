@@ -19,8 +19,8 @@ from kernelet import (
     calibrate,
     compress,
 )
-from kernelet.export.c import DTYPES
 from kernelet.export.rounding import rounding_units
+from kernelet.export.to_c.exporter import DTYPES
 from kernelet.kernels import Laplacian, Matern52, Polynomial, RationalQuadratic, Sigmoid
 from run_cortex import Board, sections
 

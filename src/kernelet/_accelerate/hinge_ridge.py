@@ -1,7 +1,7 @@
 """The interior point of `kernelet.solvers.interior_point` for the ridge, as one compiled loop.
 
 Problems of a few hundred rows are all call overhead in NumPy. The twin is
-`kernelet.solvers.interior_point.interior_point` with `Ridge`; the tests hold the two equal.
+`interior_point.primal_dual.interior_point` with `Ridge`; the tests hold the two equal.
 Constants are those of the twin, where they have names and reasons. Products are loops: calls of
 library functions take longer to compile, and BLAS would start threads for each of them.
 """

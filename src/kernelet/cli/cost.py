@@ -47,7 +47,7 @@ def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
     """
     import dataclasses
 
-    from kernelet.export.c import DTYPES, c_cost
+    from kernelet.export.to_c.exporter import DTYPES, c_cost
 
     costs: dict[str, dict[str, Any]] = {}
     for dtype in DTYPES:

@@ -7,9 +7,9 @@ import contextlib
 from dataclasses import replace
 
 from kernelet.cli.errors import DataError
-from kernelet.cli.reading import read_table
-from kernelet.cli.sources import Source
-from kernelet.cli.table import Table
+from kernelet.cli.tables.reading import read_table
+from kernelet.cli.tables.sources import Source
+from kernelet.cli.tables.table import Table
 from kernelet.cli.tasks import CLASSES
 from kernelet.cli.training_data import TrainingData
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.errors import DataError, listed
-from kernelet.cli.table import Table, is_missing, row_numbers
+from kernelet.cli.tables.table import Table, is_missing, row_numbers
 
 if TYPE_CHECKING:
     import numpy as np

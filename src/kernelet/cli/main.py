@@ -75,7 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
         title="commands", metavar="COMMAND", dest="command", required=True
     )
     for name in COMMANDS:
-        command: ModuleType = importlib.import_module(f"kernelet.cli.{name}")
+        command: ModuleType = importlib.import_module(f"kernelet.cli.commands.{name}")
         description = str(command.__doc__).strip()
         subparser = subparsers.add_parser(
             name,

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from kernelet.cli.tables import print_table
+from kernelet.cli.output_tables import print_table
 from kernelet.cli.writing import printing
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from kernelet.cli.output import Output
-from kernelet.cli.table import Table
+from kernelet.cli.tables.table import Table
 
 _LINE_SECONDS = 0.2  # between two prints of the plain line
 

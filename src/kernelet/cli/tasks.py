@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, final
 
 from kernelet.cli.deviations import Deviations, Outside
 from kernelet.cli.errors import DataError, ModelError
-from kernelet.cli.figures import Confusion, unknown_labels
 from kernelet.cli.labels import check_classes, codes_of, training_labels
+from kernelet.cli.metrics import Confusion, unknown_labels
 from kernelet.cli.output import Output
-from kernelet.cli.table import Table, is_missing, row_numbers
+from kernelet.cli.tables.table import Table, is_missing, row_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kernelet.cli.models import Model
+    from kernelet.cli.model import Model
 
 Figures = Confusion | Deviations | Outside
 

@@ -6,13 +6,13 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.array_tables import LABELS, npz_others
 from kernelet.cli.errors import DataError, UsageError, one_line, quoted
 from kernelet.cli.methods import count_argument, task_asked_for
 from kernelet.cli.output import Output
-from kernelet.cli.reading import check_features, read_table, split_names, target_of
-from kernelet.cli.sources import Source
-from kernelet.cli.table import Table, is_missing, is_text, row_numbers
+from kernelet.cli.tables.arrays import LABELS, npz_others
+from kernelet.cli.tables.reading import check_features, read_table, split_names, target_of
+from kernelet.cli.tables.sources import Source
+from kernelet.cli.tables.table import Table, is_missing, is_text, row_numbers
 from kernelet.cli.tasks import OUTLIERS, Task
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kernelet.cli.errors import listed
-from kernelet.cli.models import Model
+from kernelet.cli.model import Model
 from kernelet.cli.output import Output
-from kernelet.cli.table import Table, is_missing
+from kernelet.cli.tables.table import Table, is_missing
 
 
 @dataclass

@@ -1,12 +1,12 @@
 """Fitted models as code for other places than Python."""
 
-from kernelet.export.c import c
 from kernelet.export.javascript import javascript
-from kernelet.export.json import json, json_schema
-from kernelet.export.json_reading import read_json
 from kernelet.export.libsvm import libsvm
-from kernelet.export.onnx import onnx
-from kernelet.export.onnx_pipeline import register_skl2onnx
+from kernelet.export.to_c.exporter import c
+from kernelet.export.to_json.exporter import json, json_schema
+from kernelet.export.to_json.reader import read_json
+from kernelet.export.to_onnx.exporter import onnx
+from kernelet.export.to_onnx.pipeline import register_skl2onnx
 
 __all__ = [
     "c",

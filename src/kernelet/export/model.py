@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.export.scalers import scaled_columns
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
-from kernelet.learners.adapters import adapt
-from kernelet.learners.table_model import TableModel
+from kernelet.learners.compression.sklearn_adapters import adapt
+from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
 from kernelet.machine.columns import Category, Number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -23,6 +24,7 @@ class _Kind:
 
 _KINDS: dict[str, _Kind] = {}
 _HELPERS: set[type] = set()
+_MOVED: list[tuple[str, str]] = []
 
 
 def register(
@@ -50,6 +52,21 @@ def register(
         raise ValueError(f"there is a kind of model called {name!r} already.")
     _KINDS[name] = _Kind(model_class, write, read)
     _HELPERS.update(helpers)
+
+
+def moved(old: str, new: str) -> None:
+    """Let pickles and skops files that name the old path of a module find its classes.
+
+    Parameters
+    ----------
+    old : str
+        Path of the module when the files were written; it is not imported by anything else.
+    new : str
+        Path of the module today, which has been imported.
+    """
+    # an entry here, unlike a real module, leaves the attributes of the parent package alone
+    sys.modules.setdefault(old, sys.modules[new])
+    _MOVED.append((old, new))
 
 
 def to_record(model: object) -> Record:
@@ -111,4 +128,6 @@ def skops_trusted() -> list[str]:
     # a function that somebody brings along is not ours to trust
     ours = {kind for kind in exported if isinstance(kind, type)} - {kernels.CallableKernel}
     classes = ours | {kind.model_class for kind in _KINDS.values()} | _HELPERS
-    return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in classes)
+    names = {(kind.__module__, kind.__qualname__) for kind in classes}
+    names |= {(old, name) for old, new in _MOVED for module, name in names if module == new}
+    return sorted(f"{module}.{name}" for module, name in names)

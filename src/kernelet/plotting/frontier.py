@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from kernelet.learners.options import choice
+from kernelet.learners.base.parameters import choice
 from kernelet.plotting.canvas import (
     FAINT,
     INK,

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet.learners.options import choice, count
+from kernelet.learners.base.parameters import choice, count
 from kernelet.machine.texts import visible
 from kernelet.plotting.canvas import INK, as_written, axes_for, number_text, plain
 from kernelet.plotting.models import FloatArray, expansion, feature_names_of, model_of

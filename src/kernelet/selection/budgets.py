@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from kernelet.learners.options import count
+from kernelet.learners.base.parameters import count
 
 _NAME = "n_vectors"
 

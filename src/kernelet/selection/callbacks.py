@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kernelet.learners.progress import HAS_CALLBACKS
+from kernelet.learners.base.progress import HAS_CALLBACKS
 
 Tell = Callable[[str], bool]
 

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet.learners import SparseSVC
-from kernelet.learners.lazily import lazily
+from kernelet.learners.base.lazy_prediction import lazily
 from kernelet.machine import KernelMachine
 
 Method = TypeVar("Method", bound=Callable[..., Any])

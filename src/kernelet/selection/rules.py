@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.caller import warn_caller
-from kernelet.learners.options import choice
+from kernelet.learners.base.parameters import choice
 
 FloatArray = NDArray[np.float64]
 Rule = str | Callable[[Mapping[str, Any]], int]

@@ -23,8 +23,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernelet.kernels.caller import warn_caller
-from kernelet.learners.options import positive
-from kernelet.learners.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.base.parameters import positive
+from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.selection.budgets import budget_parameter, distinct_budgets
 from kernelet.selection.callbacks import Tell, telling
 from kernelet.selection.delegation import ChosenModel

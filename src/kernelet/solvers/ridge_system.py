@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, qr, svd
 
-from kernelet.solvers.newton import PIVOT_FLOOR
+from kernelet.solvers.interior_point.newton import PIVOT_FLOOR
 from kernelet.solvers.solution import FloatArray
 
 

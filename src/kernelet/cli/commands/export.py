@@ -1,0 +1,162 @@
+"""Write a model for other places: C, ONNX, JavaScript, JSON or LIBSVM.
+
+What is written computes what `kernelet predict` does, to rounding. Text columns and scales of a
+model go along where the format can hold them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelet.cli.errors import CommandError, ModelError, UsageError, one_line
+from kernelet.cli.model import Model, read_model
+from kernelet.cli.output import Output, add_output_options, size
+from kernelet.cli.writing import check_output, writing_errors
+
+USAGE = "kernelet export MODEL --to FORMAT [-o FILE] [options]"
+EXAMPLES = """examples:
+  kernelet export iris.kernelet --to c                      iris.c and iris.h, in float
+  kernelet export iris.kernelet --to c --dtype q15          in integers of 16 bits
+  kernelet export iris.kernelet --to onnx -o model.onnx
+  kernelet export iris.kernelet -o web/iris.mjs             the ending says JavaScript"""
+
+
+@dataclass(frozen=True)
+class Format:
+    """Where a model can go.
+
+    Attributes
+    ----------
+    endings : tuple of str
+        Of file names; the first is that of a file that nobody has named.
+    dtypes : tuple of str
+        What numbers can be stored in, if there is a choice.
+    dtype : str or None
+        Where nothing is said; None is the model's own.
+    """
+
+    endings: tuple[str, ...]
+    dtypes: tuple[str, ...] = ("float32", "float64")
+    dtype: str | None = None
+
+
+FORMATS = {
+    "c": Format((".c",), ("float32", "float64", "q15"), "float32"),
+    "onnx": Format((".onnx",), dtype="float32"),
+    "javascript": Format((".mjs", ".js")),
+    "json": Format((".json",)),
+    "libsvm": Format((".model", ".libsvm"), ()),
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
+    parser.add_argument(
+        "--to",
+        type=_known_name,
+        choices=list(FORMATS),
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS)} (default: what the ending of FILE says)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="replaced as a whole (default: MODEL's name with another ending, in this folder); "
+        "C gets a header beside it",
+    )
+    parser.add_argument(
+        "--dtype",
+        choices=FORMATS["c"].dtypes,
+        help="what numbers are stored in (default: float32 in C and ONNX, the model's own in "
+        "JavaScript and JSON); q15 is for C",
+    )
+    add_output_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, write, tell."""
+    output = Output.from_arguments(arguments)
+    name = _format_name(arguments)
+    form = FORMATS[name]
+    if arguments.dtype is not None and arguments.dtype not in form.dtypes:
+        hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
+        raise UsageError(f"--dtype {arguments.dtype} is not for {name}; {hint}")
+    path = _path(arguments, name)
+    files = [path, *([str(Path(path).with_suffix(".h"))] if name == "c" else [])]
+    for file in files:
+        check_output(file, is_model=True)
+    model = read_model(arguments.model)
+    options = {} if arguments.dtype is None else {"dtype": arguments.dtype}
+    with output.hearing_warnings(), writing_errors(path):
+        result = _written(model, name, path, options)
+    n_bytes = [Path(file).stat().st_size for file in files]
+    machine = model.machine
+    facts = [("file", f"{file} ({size(n)})") for file, n in zip(files, n_bytes, strict=True)]
+    facts.append(("vectors", f"{machine.n_vectors} of {machine.n_features} features"))
+    costs = {}
+    if name == "c":
+        costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
+        facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
+        facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
+    if not output.quiet:
+        output.facts(facts)
+    output.document(
+        {
+            "model": arguments.model,
+            "format": name,
+            "dtype": arguments.dtype or form.dtype or str(machine.dtype),
+            "files": files,
+            "bytes": n_bytes,
+            "vectors": machine.n_vectors,
+            "features": machine.n_features,
+            **costs,
+        }
+    )
+
+
+def _known_name(text: str) -> str:
+    """As it is called here: also "C", "JS" or the ending of a file."""
+    name = text.lower()
+    endings = {e.lstrip("."): key for key, form in FORMATS.items() for e in form.endings}
+    return endings.get(name, name)
+
+
+def _format_name(arguments: argparse.Namespace) -> str:
+    if arguments.to is not None:
+        return str(arguments.to)
+    ending = Path(arguments.output or "").suffix.lower()
+    for name, form in FORMATS.items():
+        if ending in form.endings:
+            return name
+    raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
+
+
+def _path(arguments: argparse.Namespace, name: str) -> str:
+    form = FORMATS[name]
+    if arguments.output is None:
+        return Path(arguments.model).with_suffix(form.endings[0]).name
+    if name == "c" and not arguments.output.endswith(".c"):
+        raise UsageError(f"a C source ends in .c, and the header gets its name: -o {_c(arguments)}")
+    return str(arguments.output)
+
+
+def _c(arguments: argparse.Namespace) -> str:
+    return str(Path(arguments.output).with_suffix(".c"))
+
+
+def _written(model: Model, name: str, path: str, options: dict[str, Any]) -> Any:
+    from kernelet import export
+
+    write: Callable[..., Any] = getattr(export, name)
+    try:
+        return write(model.content, path, **options)
+    except ImportError as error:
+        raise CommandError(one_line(error).rstrip(".")) from error
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{model.path}: {one_line(error).rstrip('.')}") from error

@@ -1,0 +1,221 @@
+"""A model from a file, and how it is applied to a table."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelet.cli.errors import DataError, ModelError, listed, nearest, one_line
+from kernelet.cli.tables.sources import missing_file
+from kernelet.cli.tables.table import Table, is_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kernelet.machine.columns import ColumnEncoder
+
+
+# Lacking columns that are named in a message, and other columns that may be meant by them.
+_SHOWN, _MOST_NEAR = 8, 1000
+
+
+def read_model(path: str) -> Model:
+    """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
+    import kernelet
+
+    file = Path(path)
+    if not os.path.exists(path):  # where Path raises an error if the name is too long
+        raise ModelError(missing_file(path, is_model=True))
+    if file.is_dir():
+        raise ModelError(f"{path} is a folder; name a model file in it")
+    try:
+        content = _read_json(path) if file.suffix.lower() == ".json" else kernelet.load(path)
+    except kernelet.ModelFileError as error:
+        raise ModelError(one_line(error).rstrip(".")) from error
+    except PermissionError as error:
+        raise ModelError(f"{path} may not be read: permission denied") from error
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or one_line(error)}") from error
+    return Model(path, content)
+
+
+def _read_json(path: str) -> Any:
+    from kernelet.export import read_json
+
+    return read_json(path)
+
+
+def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:
+    """A model of tables, or the estimator itself where there is nothing to encode."""
+    if encoder is None:
+        return estimator
+    from kernelet import TableModel
+
+    return TableModel(encoder, estimator, target)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a file held: a model of tables, an estimator over a matrix, or a bare machine."""
+
+    path: str
+    content: Any
+
+    @property
+    def encoder(self) -> Any:
+        """Of the columns, if the model takes tables."""
+        return getattr(self.content, "encoder", None)
+
+    @property
+    def estimator(self) -> Any:
+        """What is inside a model of tables, or the model itself."""
+        return self.content if self.encoder is None else self.content.estimator
+
+    @property
+    def machine(self) -> Any:
+        """The kernel machine."""
+        from kernelet import KernelMachine
+
+        if isinstance(self.estimator, KernelMachine):
+            return self.estimator
+        machine = getattr(self.estimator, "machine_", None) or getattr(
+            self.estimator, "machine", None
+        )
+        if machine is None:
+            raise ModelError(f"{self.path} holds a {type(self.content).__name__} without a machine")
+        return machine
+
+    @property
+    def target(self) -> str | None:
+        """The column that it predicts, if it knows its name."""
+        target: str | None = getattr(self.content, "target", None)
+        return target
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels; a model without any cannot classify."""
+        classes: NDArray[Any] | None = getattr(self.estimator, "classes_", None)
+        if classes is None:
+            raise ModelError(
+                f"{self.path} holds a {type(self.estimator).__name__}, which knows no classes; "
+                "save the classifier that it belongs to"
+            )
+        return classes
+
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns of the table that hold categories."""
+        if self.encoder is None:
+            return []
+        return [c.name for c in self.encoder.columns if hasattr(c, "categories")]
+
+    @property
+    def number_columns(self) -> list[str]:
+        """Columns of the table that hold numbers."""
+        if self.encoder is None:
+            return list(getattr(self.estimator, "feature_names_in_", []))
+        return [c.name for c in self.encoder.columns if not hasattr(c, "categories")]
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model was calibrated."""
+        return hasattr(self.estimator, "predict_proba")
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Labels of what `rows` has made of a table."""
+        return self._asked("predict", rows)
+
+    def scores(self, rows: Any) -> NDArray[Any]:
+        """One column for each class, or the scores of the second of two; a machine's outputs."""
+        return self._asked("decision_function", rows)
+
+    def probabilities(self, rows: Any) -> NDArray[Any]:
+        """One column for each class."""
+        return self._asked("predict_proba", rows)
+
+    def _asked(self, method: str, rows: Any) -> NDArray[Any]:
+        import numpy as np
+
+        with warnings.catch_warnings():
+            # the columns were found by their names before they became a matrix
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            try:
+                return np.asarray(getattr(self.estimator, method)(rows))
+            except (AttributeError, ValueError) as error:
+                raise ModelError(f"{self.path}: {one_line(error)}") from error
+
+    def rows(self, table: Table) -> Any:
+        """The table as the estimator takes it."""
+        if self.encoder is not None:
+            names = self.encoder.names
+            self._require(table, names)
+            return self.encoder.transform(table.select(names))
+        names = self.number_columns
+        if names and table.rows is None:
+            self._require(table, names)
+            return _stacked(table, names)
+        n_features = int(self.machine.n_features)
+        if table.rows is not None:
+            return _widened(table.rows, n_features)
+        names = [name for name in table.columns if name != self.target]
+        if len(names) != n_features and any(name.isdecimal() for name in names):
+            names = [name for name in names if name.isdecimal()]
+        if len(names) != n_features:
+            raise DataError(
+                f"{table.source} has {len(names)} columns of features, the model in {self.path} "
+                f"takes {n_features} without names; give it these alone, in the order of training"
+            )
+        return _stacked(table, names)
+
+    def _require(self, table: Table, names: list[str]) -> None:
+        known = set(table.columns)
+        lacking = [name for name in names if name not in known]
+        if table.rows is not None:  # what a LIBSVM file does not name is zero
+            lacking = [name for name in lacking if not name.isdecimal()]
+        if not lacking:
+            return
+        needed = set(names)
+        others = [name for name in table.names if name not in needed]
+        # of the first few: a wide table has more pairs of names than anybody waits for
+        near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
+        if len(lacking) == 1:
+            name = lacking[0]
+            hint = near[name] and f"rename {near[name]!r} if that is it"
+            raise DataError(
+                f"{table.source} has no column {name!r}, which the model needs; "
+                f"{hint or f'it has {listed(table.names)}'}"
+            )
+        pairs = [f"{there!r} for {name!r}" for name, there in near.items() if there]
+        hint = f"rename {', '.join(pairs)}?" if pairs else f"it has {listed(table.names)}"
+        raise DataError(
+            f"{table.source} lacks {len(lacking)} of the {len(names)} columns that the model "
+            f"needs: {listed(lacking)}; {hint}"
+        )
+
+
+def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
+    import numpy as np
+
+    columns = table.select(names)
+    for name, values in columns.items():
+        if is_text(values):
+            from kernelet.cli.tables.text import as_numbers
+
+            columns[name] = as_numbers(table, name)
+    rows = np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
+    if np.isnan(rows).any():
+        name = names[int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])]
+        raise DataError(f"{table.source} misses numbers in column {name!r}; fill them in")
+    return rows
+
+
+def _widened(rows: Any, n_features: int) -> Any:
+    """Sparse rows with as many features as the model has: unknown ones dropped, others zero."""
+    from scipy.sparse import csr_array
+
+    if rows.shape[1] >= n_features:
+        return rows[:, :n_features]
+    return csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], n_features))

@@ -1,0 +1,1 @@
+"""Tables of every format: where they are, how they are read, what they hold."""

@@ -1,0 +1,151 @@
+"""Tables in files of arrays: npz, parquet and LIBSVM's sparse rows."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from kernelet.cli.errors import DataError, listed
+from kernelet.cli.tables.sources import Source, imported, reading_errors
+from kernelet.cli.tables.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Name of the labels of a LIBSVM file, and of an npz file unless another is asked for.
+LABELS = "y"
+MATRIX = "X"
+
+
+def read_npz(source: Source, target: str | None = None) -> Table:
+    """A matrix ``X`` with its columns called 1, 2, ... and every array of the same length by name.
+
+    Where the target ends in a word as in ``y_train``, the matrix is ``X_train``; without a matrix
+    the arrays of one dimension are the columns.
+    """
+    import numpy as np
+
+    with reading_errors(source, "npz"):
+        if not zipfile.is_zipfile(source.path):
+            raise DataError(f"{source.name} is no npz file, or a damaged one")
+        try:
+            with np.load(source.path, allow_pickle=False) as file:
+                arrays = {name: np.asarray(file[name]) for name in file.files}
+        except zipfile.BadZipFile as error:
+            raise DataError(f"{source.name} is a damaged npz file") from error
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise DataError(
+                f"{source.name} holds Python objects, which could run anything when they are "
+                "read; save arrays of numbers or text instead"
+            ) from error
+        vectors = {name: array for name, array in arrays.items() if array.ndim == 1}
+        matrix = _matrix(source, arrays, target)
+        if matrix is None:
+            length = max((len(array) for array in vectors.values()), default=0)
+        else:
+            length = len(matrix)
+        columns = {name: _column(array) for name, array in vectors.items() if len(array) == length}
+        if matrix is not None:
+            columns |= {str(j + 1): matrix[:, j] for j in range(matrix.shape[1])}
+        if not columns:
+            raise DataError(f"{source.name} holds no arrays of one or two dimensions")
+    return Table(source.name, columns)
+
+
+def npz_others(table: Table, target: str | None) -> list[str]:
+    """Vectors beside the matrix of an npz file, which are no features of it."""
+    if not any(name.isdecimal() for name in table.columns):
+        return []
+    return [name for name in table.columns if not name.isdecimal() and name != target]
+
+
+def read_libsvm(source: Source) -> Table:
+    """The sparse rows and labels of a LIBSVM file.
+
+    Its indices count from 1; a file in which an index is 0 counts from there.
+    """
+    import numpy as np
+    from sklearn.datasets import load_svmlight_file
+
+    with reading_errors(source, "a LIBSVM file"):
+        rows, labels = load_svmlight_file(source.path, zero_based=True, dtype=np.float64)
+        if rows.shape[0] and rows.shape[1] and rows[:, [0]].nnz == 0:
+            rows = rows[:, 1:]
+    return Table(source.name, {LABELS: np.asarray(labels)}, rows=rows.tocsr())
+
+
+def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
+    """The row groups of a parquet file, in pieces of at most so many rows."""
+    parquet = imported("pyarrow.parquet", "parquet", "reading parquet files")
+    imported("pandas", "cli", "reading parquet files")
+    first_row = 1
+    with reading_errors(source, "parquet"), parquet.ParquetFile(source.path) as file:
+        names = [str(name) for name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=length):
+            frame = batch.to_pandas()
+            columns = {name: _from_series(frame[name]) for name in names}
+            share = (first_row - 1 + len(frame)) / file.metadata.num_rows
+            yield Table(source.name, columns, first_row=first_row, share=share)
+            first_row += len(frame)
+
+
+def read_parquet(source: Source) -> Table:
+    """The whole of a parquet file."""
+    import numpy as np
+
+    pieces = list(parquet_chunks(source, 1 << 16))
+    if not pieces:
+        raise DataError(f"{source.name} has no rows")
+    columns = {
+        name: np.concatenate([piece.columns[name] for piece in pieces])
+        for name in pieces[0].columns
+    }
+    return Table(source.name, columns)
+
+
+def _matrix(source: Source, arrays: dict[str, Any], target: str | None) -> NDArray[Any] | None:
+    matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
+    wanted = MATRIX
+    if source.matrix is not None:
+        wanted = source.matrix
+        if wanted not in matrices:
+            raise DataError(
+                f"{source.name} has no array {wanted!r} of two dimensions; it has "
+                f"{listed(matrices) or 'none at all'}"
+            )
+    elif target is not None and "_" in target:
+        part = MATRIX + target[target.index("_") :]
+        wanted = part if part in matrices else MATRIX
+    if wanted not in matrices:
+        if len(matrices) > 1:
+            raise DataError(
+                f"{source.name} has several matrices, {listed(matrices)}; say which --matrix"
+            )
+        if not matrices:
+            return None
+        (wanted,) = matrices
+    matrix: NDArray[Any] = matrices[wanted]
+    if matrix.dtype.kind not in "fiub":
+        raise DataError(f"{source.name} has text in the matrix {wanted!r}; numbers are needed")
+    return matrix
+
+
+def _column(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def _from_series(series: Any) -> NDArray[Any]:
+    """Numbers as floats where some are missing; dates and the like as text."""
+    import numpy as np
+
+    if series.dtype.kind in "iuf" or str(series.dtype) in ("boolean", "bool"):
+        numbers: NDArray[Any] = series.to_numpy()
+        if numbers.dtype.kind != "b":
+            return numbers
+    present = series.notna()
+    text = series.astype(object).where(present, np.nan)
+    words = [str(value) if there else np.nan for value, there in zip(text, present, strict=True)]
+    return np.array(words, dtype=object)

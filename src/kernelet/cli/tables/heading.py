@@ -1,0 +1,137 @@
+"""The first line of a csv or tsv file: the separator, and the names of the columns."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from typing import IO, Any
+
+from kernelet.cli.errors import DataError, one_line
+from kernelet.cli.tables.sources import Source
+
+SEPARATORS = (",", ";", "\t", "|")
+# Bytes of a file that are looked at in one go for the end of its first line.
+_PIECE = 1 << 16
+# Bytes in which a first line must end: room for a million names of 64 bytes. What has no line end
+# by then is hardly a table, and may go on for ever.
+_LONGEST_LINE = 1 << 26
+_LINE_END = re.compile("[\r\n]")
+
+
+class Rewound(io.RawIOBase):
+    """A stream whose first bytes are read once more, for pipes, which cannot go back."""
+
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
+        self._first, self._rest = io.BytesIO(first), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # as much as there is: to wait for a whole buffer would hold back the rows that came
+        data = self._first.read(len(buffer)) or _read_some(self._rest, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
+    """The first line, which ends as in any system (LF, CR, both), and the bytes read for it."""
+    decoder = codecs.getincrementaldecoder(codec(source))()
+    data, line, n_bytes = [], [], 0
+    while piece := _read_some(stream, _PIECE):
+        data.append(piece)
+        text = decoder.decode(piece)
+        line.append(_LINE_END.split(text, maxsplit=1)[0])
+        if "\0" in line[-1]:
+            raise DataError(nul_bytes(source))
+        if len(line[-1]) < len(text):
+            break
+        n_bytes += len(piece)
+        if n_bytes > _LONGEST_LINE:
+            raise DataError(
+                f"the first line of {source.name} is longer than {_LONGEST_LINE >> 20} MiB; is it "
+                "a table? Say --format if it is no text file, --encoding if it is not utf-8"
+            )
+    return "".join(line), b"".join(data)
+
+
+def codec(source: Source) -> str:
+    """The encoding of the file; utf-8 may begin with a mark, as Excel has it."""
+    return "utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding
+
+
+def nul_bytes(source: Source) -> str:
+    """The sentence about bytes that no text has."""
+    return (
+        f"{source.name} holds NUL characters, which are no text; say --encoding utf-16 if it is "
+        "that, or --format if it is no text file"
+    )
+
+
+def reading_options(source: Source, line: str) -> dict[str, Any]:
+    """What pandas must know to read a file that begins with this line."""
+    separator = source.separator or _guessed_separator(line)
+    try:
+        cells = next(csv.reader([line], delimiter=separator), [])
+    except (csv.Error, TypeError) as error:  # a cell beyond csv's limit; a separator of two letters
+        raise DataError(
+            f"the first line of {source.name} cannot be split into cells by {separator!r} "
+            f"({one_line(error)}); say another --separator, or --format if it is no text file"
+        ) from error
+    if not source.has_header:
+        names = [str(place + 1) for place in range(len(cells))]
+        header: dict[str, Any] = {"header": None, "names": names}
+    else:
+        _check_heading(source, cells)
+        header = {"header": 0}
+    return {
+        **header,
+        "sep": separator,
+        "encoding": codec(source),
+        "na_values": list(source.missing),
+        "index_col": False,
+        "skipinitialspace": True,
+    }
+
+
+def _read_some(stream: IO[bytes], most: int) -> bytes:
+    """What is there, at least a byte unless it is the end; files of bzip2 may return nothing."""
+    read: Any = getattr(stream, "read1", stream.read)
+    data: bytes = read(most)
+    return data or stream.read(1)
+
+
+def _guessed_separator(line: str) -> str:
+    """The character of those in use that the first line has most of."""
+    return max(SEPARATORS, key=line.count)
+
+
+def _check_heading(source: Source, cells: list[str]) -> None:
+    if not cells:
+        return  # pandas reports an empty file, or finds the heading below blank lines
+    names = [cell.strip() for cell in cells]
+    if all(_is_number(name) for name in names) and not _are_consecutive(names):
+        raise DataError(
+            f"the first line of {source.name} holds numbers, not names of columns; "
+            "say --no-header if it is a row"
+        )
+    twice = [name for name, times in Counter(names).items() if times > 1 and name]
+    if twice:
+        raise DataError(f"{source.name} has two columns called {twice[0]!r}; rename one of them")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _are_consecutive(names: list[str]) -> bool:
+    """Whether these are names after all: 0, 1, 2 and so on."""
+    first = names[0] if names else ""
+    return first in ("0", "1") and names == [str(int(first) + j) for j in range(len(names))]

@@ -1,0 +1,163 @@
+"""Models as C99: one header and one source, no heap, nothing but math.h."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelet.export.model import exported_model
+from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.export.to_c.cost import Cost
+from kernelet.export.to_c.fixed_source import FixedSource
+from kernelet.export.to_c.float_source import FloatSource
+from kernelet.export.to_c.pieces import REALS, identifier
+from kernelet.persistence.atomic import write_atomically
+
+DTYPES = (*REALS, "q15")
+
+
+@dataclass(frozen=True)
+class CSource:
+    """The two files of an exported model, and what it costs where it runs.
+
+    Attributes
+    ----------
+    name : str
+        Prefix of all names in the files.
+    header, source : str
+    cost : Cost
+        Bytes of flash and RAM, and operations, also said in the header.
+    """
+
+    name: str
+    header: str
+    source: str
+    cost: Cost
+
+    @property
+    def flash_bytes(self) -> int:
+        """Of the tables, see `Cost`."""
+        return self.cost.flash_bytes
+
+    @property
+    def ram_bytes(self) -> int:
+        """Of stack, see `Cost`."""
+        return self.cost.ram_bytes
+
+    @property
+    def operations(self) -> str:
+        """Of one prediction, for a person."""
+        return self.cost.operations
+
+
+def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CSource:
+    """Write a model as C99, a header and a source that need nothing but math.h.
+
+    The functions are named by the file. For ``digits.c``: ``digits_decision_function(x, scores)``,
+    ``digits_predict(x)`` (a class number, an index into ``digits_labels``), for models with
+    probabilities ``digits_predict_proba(x, probabilities)``, and each of them for many rows with
+    ``_batch``. There is no heap and no state, so that any number of threads or interrupts may call
+    them; tables are const and stay in flash. The header says what a row holds, and what a
+    prediction costs.
+
+    A row of a TableModel holds one number for each column: a category is the number of its text,
+    which ``digits_category(column, text)`` finds; NaN is a missing value, as the model takes it.
+    Scalers of scikit-learn in a pipeline go along too. Labels and probabilities are the model's
+    own; error bars of a RelevanceVectorRegressor and ``probability=True`` of a SVC are left out.
+
+    Parameters
+    ----------
+    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
+        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge; also in a
+        pipeline after StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. A search stands
+        for its best estimator.
+    path : path-like
+        Of the source; the header gets the same name with ".h". Each file is there as a whole or
+        not at all.
+    dtype : {"float32", "float64", "q15"}, default="float32"
+        What is stored and computed in. "q15" is for Gaussian kernels: ``digits_quantize(x, q)``
+        makes 16-bit integers of a row, and all else does without floating point.
+
+    Returns
+    -------
+    CSource
+        What was written, with its cost in flash, RAM and operations.
+
+    Raises
+    ------
+    TypeError
+        If the model, or a step of a pipeline, is of another kind.
+    ValueError
+        If its kernel is a Python function, its numbers are out of the range of ``dtype`` or lie
+        too far apart for 16 bits, or a name in it cannot be a text of C.
+
+    Warns
+    -----
+    UserWarning
+        If ``dtype`` keeps too few digits of the vectors for the kernel.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import kernelet
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = kernelet.export.c(machine, os.path.join(folder, "bump.c"))
+    ...     sorted(os.listdir(folder)), written.flash_bytes
+    (['bump.c', 'bump.h'], 20)
+    """
+    target = Path(path)
+    if target.suffix != ".c":
+        raise ValueError(f'path must end in ".c", got {os.fspath(path)!r}.')
+    written = c_source(model, identifier(target.stem), dtype, header=f"{target.stem}.h")
+    if dtype in REALS:
+        warn_of_lost_digits(exported_model(model, with_columns=True).machine, dtype)
+    write_atomically(target.with_suffix(".h"), written.header.encode())
+    write_atomically(target, written.source.encode())
+    return written
+
+
+def c_source(
+    model: Any, name: str, dtype: str = "float32", *, header: str | None = None
+) -> CSource:
+    """The files that `c` writes; ``header`` is the name by which the source includes it."""
+    made = _made(model, name, dtype)
+    lines = made.source(f"{name}.h" if header is None else header)
+    source = "\n".join(lines).rstrip() + "\n"
+    return CSource(name, "\n".join(made.header()) + "\n", source, made.cost)
+
+
+def c_cost(model: Any, dtype: str = "float32") -> Cost:
+    """What a model costs as C, without writing it.
+
+    Parameters
+    ----------
+    model : object
+        As in `c`.
+    dtype : {"float32", "float64", "q15"}, default="float32"
+
+    Returns
+    -------
+    Cost
+
+    Examples
+    --------
+    >>> import kernelet
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> c_cost(machine).operations
+    '10 additions and multiplications, 2 calls of math.h'
+    """
+    return _made(model, "machine", dtype).cost
+
+
+def _made(model: Any, name: str, dtype: str) -> FloatSource | FixedSource:
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
+    exported = exported_model(model, with_columns=True)
+    if dtype == "q15":
+        return FixedSource(exported, name)
+    return FloatSource(exported, name, REALS[dtype])

@@ -1,0 +1,179 @@
+"""Models as JSON: every number and label of them, for people and for programs of any language."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json as standard_json
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_regressor
+
+from kernelet._hooks import hooks
+from kernelet.export.documents import calibration_document, numbers_text, readable_json
+from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.learners.wrappers.table_model import TableModel
+from kernelet.machine.columns import Category, Number
+from kernelet.persistence.atomic import write_atomically
+from kernelet.persistence.machines import LEFT_OUT_VERSION, check_range
+from kernelet.persistence.vectors import stored_vectors
+
+FORMAT = "kernelet model"
+FORMAT_VERSION = 2  # the newest that is read; a file is written in the oldest that can hold it
+DTYPES = ("float32", "float64")
+
+
+def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
+    r"""Write a model as JSON.
+
+    .. math:: f_k(x) = \sum_j \beta_{jk} \, k(x, z_j) + b_k
+
+    The text holds the kernel, all numbers with the digits that it takes to read the same again, the
+    labels, and where the model has them its calibration and what is done to the columns of a table.
+    `json_schema` describes it; `read_json` makes a model of it again.
+
+    Parameters
+    ----------
+    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
+        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge. Also a
+        pipeline of scalers and one of these.
+    path : path-like
+        By custom it ends in ".json". The file is there as a whole or not at all.
+    dtype : {"float32", "float64"} or None, default=None
+        What the numbers are rounded to; None keeps the machine's own.
+
+    Raises
+    ------
+    TypeError
+        If the model is of another kind.
+    ValueError
+        If its kernel is a Python function, a number in it is not finite, or its numbers are so
+        large that scores overflow.
+    OSError
+        If the file cannot be written; an older one is then as it was.
+
+    Warns
+    -----
+    UserWarning
+        If ``dtype`` keeps too few digits of the vectors for the kernel.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import kernelet
+    >>> from kernelet.kernels import Gaussian
+    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "machine.json")
+    ...     kernelet.export.json(machine, path)
+    ...     kernelet.export.read_json(path) == machine
+    True
+    """
+    text = json_text(model, dtype)
+    if dtype is not None:
+        warn_of_lost_digits(exported_model(model, with_columns=True).machine, dtype)
+    write_atomically(path, text.encode("utf-8"))
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of the files that `json` writes.
+
+    Examples
+    --------
+    >>> schema = json_schema()
+    >>> schema["properties"]["dtype"]["enum"]
+    ['float32', 'float64']
+    """
+    text = importlib.resources.files("kernelet.export").joinpath("model.schema.json")
+    schema: dict[str, Any] = standard_json.loads(text.read_text("utf-8"))
+    return schema
+
+
+def json_text(model: Any, dtype: str | None = None) -> str:
+    """The text that `json` writes: one line for each field and for each row of an array."""
+    fields = [
+        f"  {readable_json(key)}: {_value(value)}" for key, value in document(model, dtype).items()
+    ]
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
+    """What `json` writes, with NumPy's arrays."""
+    exported = exported_model(model, with_columns=True)
+    machine = exported.machine
+    if dtype is not None and dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
+    with np.errstate(over="ignore"):
+        machine = machine if dtype is None else machine.astype(np.dtype(dtype))
+    for name in ("vectors", "coefficients", "intercepts"):
+        if not np.isfinite(getattr(machine, name)).all():
+            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    check_range(machine)
+    stored = stored_vectors(machine)
+    columns = None if exported.columns is None else [_column(c) for c in exported.columns]
+    return {
+        "format": FORMAT,
+        "format_version": 1 if stored is None else LEFT_OUT_VERSION,
+        "kernelet_version": hooks.version,
+        "reading": reading_of(model, exported),
+        "classes": exported.classes,
+        "votes": exported.votes if exported.reading == "pairs" else None,
+        "break_ties": exported.break_ties if exported.reading == "pairs" else None,
+        "calibration": calibration_document(exported.calibration),
+        "labels_by_scores": exported.labels_by_scores,
+        "target": model.target if isinstance(model, TableModel) else None,
+        "columns": columns,
+        "feature_names": None if columns else exported.feature_names,
+        "kernel": machine.kernel.specification(),
+        "dtype": str(machine.dtype),
+        "n_features": machine.n_features,
+        "n_vectors": machine.n_vectors,
+        "n_outputs": machine.n_outputs,
+        "intercepts": machine.intercepts,
+        "coefficients": machine.coefficients,
+        **({"vectors": machine.vectors} if stored is None else stored.arrays),
+    }
+
+
+def reading_of(model: Any, exported: ExportedModel) -> str:
+    """What the outputs are for: "scores" and "features" are values that nobody predicts."""
+    if exported.reading != "values":
+        return exported.reading
+    inner = model.estimator if isinstance(model, TableModel) else model
+    if isinstance(inner, BaseEstimator) and is_regressor(inner):
+        return "values"
+    return "features" if getattr(inner, "transform", None) is not None else "scores"
+
+
+def _column(column: Number | Category) -> dict[str, Any]:
+    if isinstance(column, Number):
+        # a scaler in front of an estimator leaves what is missing
+        fill = None if np.isnan(column.fill) else float(column.fill)
+        scaling = {"shift": float(column.shift), "scale": float(column.scale), "fill": fill}
+        return {"name": column.name, "kind": "number", **scaling}
+    known = {"categories": list(column.categories), "has_missing": column.has_missing}
+    return {"name": column.name, "kind": "category", **known}
+
+
+def _value(value: Any) -> str:
+    """JSON; arrays of several rows have a line for each."""
+    if isinstance(value, np.ndarray):
+        if value.ndim == 1:
+            return f"[{numbers_text(value)}]"
+        return _lines([_value(row) for row in value])
+    if isinstance(value, dict):
+        return (
+            "{"
+            + ", ".join(f"{readable_json(k)}: {_value(item)}" for k, item in value.items())
+            + "}"
+        )
+    if isinstance(value, list | tuple):
+        items = [_value(item) for item in value]
+        return _lines(items) if items and isinstance(value[0], dict) else f"[{', '.join(items)}]"
+    return readable_json(value)
+
+
+def _lines(items: list[str]) -> str:
+    return "[\n" + ",\n".join(f"    {item}" for item in items) + "\n  ]" if items else "[]"

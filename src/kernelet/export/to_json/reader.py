@@ -1,0 +1,225 @@
+"""Models from JSON. A file is not trusted: what it says is checked before it is used."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.export.to_json.columns import with_columns
+from kernelet.export.to_json.exporter import FORMAT, FORMAT_VERSION
+from kernelet.export.to_json.fields import check_reading, feature_names, labels_of, nullable, only
+from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
+from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
+from kernelet.persistence import ModelFileError, Record, from_record
+from kernelet.persistence.errors import one_line
+from kernelet.persistence.machines import LEFT_OUT_VERSION, calibrated_machine
+from kernelet.persistence.record import checked
+from kernelet.persistence.untrusted import opened, read_exactly, size_of, strict_json
+
+# Some fifty million numbers with all their digits; what is parsed takes several times as much.
+MAX_BYTES = 2**30
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `json` has written, or any other program in its format.
+
+    Nothing in a file is executed. The model answers as the one that was written, but it is of
+    another class: as `kernelet.compress` gives it, one that is fitted and cannot be fitted again.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    object
+        A classifier, regressor or outlier detector; a CalibratedClassifier where there is a
+        calibration; in a TableModel where there are columns, in a Pipeline where there are scalers;
+        a KernelMachine or CalibratedMachine where outputs are features or scores.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not such a model; the message says why.
+    OSError
+        If there is no such file, or it may not be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.svm import SVC
+    >>> from kernelet.export import json, read_json
+    >>> svc = SVC().fit([[0.0], [1.0], [5.0]], ["low", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     json(svc, os.path.join(folder, "svc.json"))
+    ...     model = read_json(os.path.join(folder, "svc.json"))
+    >>> model.predict([[0.5], [4.0]]).tolist()
+    ['low', 'high']
+    """
+    try:
+        return model_of(strict_json(_text(path), "not JSON"))
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ModelFileError(f"{os.fspath(path)}: {one_line(error).rstrip('.')}.") from error
+
+
+def _text(path: str | os.PathLike[str]) -> str:
+    with opened(path) as stream:
+        n_bytes = size_of(stream)
+        if n_bytes > MAX_BYTES:
+            raise ModelFileError(
+                f"{n_bytes} bytes are more than the {MAX_BYTES} that are read of JSON; such models "
+                "belong into model files, which kernelet.save writes"
+            )
+        data = read_exactly(stream, n_bytes)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"not JSON: {one_line(error)}") from None
+
+
+def model_of(document: object) -> Any:
+    """The model that a document describes."""
+    fields = checked(document, dict, "the file")
+    if fields.get("format") != FORMAT:
+        raise ModelFileError(f'not a model of kernelet, which has the format "{FORMAT}"')
+    record = Record("the model", fields)
+    version = record.value("format_version", int)
+    if not 1 <= version <= FORMAT_VERSION:
+        raise ModelFileError(
+            f"format version {version}, this kernelet reads up to {FORMAT_VERSION}; upgrade "
+            "kernelet"
+        )
+    for name in ("kernelet_version", "target"):
+        record.optional(name, str)
+    machine = _machine(record)
+    reading = record.value("reading", str)
+    check_reading(record, reading)
+    names = feature_names(record, machine.n_features)
+    if reading in ("scores", "features"):
+        calibration = _calibration(record)
+        return machine if calibration is None else calibrated_machine(machine, calibration)
+    return with_columns(record, _estimator(record, machine, reading, names))
+
+
+def _machine(record: Record) -> KernelMachine:
+    dtype = record.value("dtype", str)
+    if dtype not in ("float32", "float64"):
+        raise ModelFileError("the dtype must be float32 or float64")
+    m, d, k = (record.value(name, int) for name in ("n_vectors", "n_features", "n_outputs"))
+    if d < 1 or k < 1:
+        raise ModelFileError("there must be features and outputs")
+    left_out = _left_out(record, d, dtype)
+    arrays = {
+        "vectors": _matrix(record, "vectors", d - len(left_out.get("left_out", ())), dtype),
+        "coefficients": _matrix(record, "coefficients", k, dtype),
+        "intercepts": _numbers(record, "intercepts", dtype),
+        **left_out,
+    }
+    if (len(arrays["vectors"]), len(arrays["coefficients"])) != (m, m):
+        raise ModelFileError(f"there must be {m} vectors with a row of coefficients each")
+    kernel = {"kernel": record.value("kernel", dict)}
+    machine: KernelMachine = from_record(Record("KernelMachine", kernel, arrays), KernelMachine)
+    return machine
+
+
+def _left_out(record: Record, n_features: int, dtype: str) -> dict[str, NDArray[Any]]:
+    """What version 2 says of features that vectors do not hold, as model files have it."""
+    if record.value("format_version", int) < LEFT_OUT_VERSION:
+        return {}
+    features = [checked(f, int, "a feature") for f in record.value("vector_features", list)]
+    left_out = _numbers(record, "left_out", dtype)
+    if len(features) + len(left_out) != n_features or not all(
+        0 <= f < n_features for f in features
+    ):
+        raise ModelFileError("'vector_features' and 'left_out' must be all features together")
+    return {"vector_features": np.array(features, dtype=np.int64), "left_out": left_out}
+
+
+def _matrix(record: Record, name: str, width: int, dtype: str) -> NDArray[Any]:
+    rows = [checked(row, list, f"a row of {name!r}") for row in record.value(name, list)]
+    if any(len(row) != width for row in rows):
+        raise ModelFileError(f"each row of {name!r} must hold {width} numbers")
+    flat = _array(name, list(chain.from_iterable(rows)), dtype)
+    return flat.reshape(len(rows), width)
+
+
+def _numbers(record: Record, name: str, dtype: str = "float64") -> NDArray[Any]:
+    return _array(name, record.value(name, list), dtype)
+
+
+def _array(name: str, values: list[Any], dtype: str) -> NDArray[Any]:
+    if any(type(value) is not float and type(value) is not int for value in values):
+        raise ModelFileError(f"{name!r} must hold numbers")
+    with np.errstate(over="ignore"):  # what is infinite then is refused with the rest
+        return np.array(values, dtype=np.float64).astype(dtype)
+
+
+def _calibration(record: Record) -> Record | None:
+    """As model files have it."""
+    given = nullable(record, "calibration", dict)
+    if given is None:
+        return None
+    told = Record("the calibration", given)
+    kind = told.value("kind", str)
+    if kind == "sigmoid":
+        only(told, "kind", "slopes", "offsets")
+        arrays = {name: _numbers(told, name) for name in ("slopes", "offsets")}
+        return Record("SigmoidCalibration", arrays=arrays)
+    if kind == "temperature":
+        only(told, "kind", "inverse_temperature")
+        return Record("TemperatureCalibration", given)
+    raise ModelFileError(f"the calibration {kind!r} is not known")
+
+
+def _estimator(
+    record: Record, machine: KernelMachine, reading: str, names: list[str] | None
+) -> Any:
+    attributes: dict[str, Any] = {"error_norm_": 0.0, "relative_error_": 0.0}
+    if reading in ("classes", "pairs"):
+        attributes["classes_"] = labels_of(record)
+    if reading == "pairs":
+        votes = record.value("votes", bool)
+        attributes["decision_function_shape_"] = "ovr" if votes else "ovo"
+        attributes["break_ties_"] = record.value("break_ties", bool)
+    model: Compressed = READINGS[reading].from_machine(machine, None, **attributes)
+    model._check_loaded()
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    calibration = _calibration(record)
+    if calibration is None:
+        return model
+    calibrated = calibrated_machine(machine, calibration)
+    make = _relevance if record.optional("labels_by_scores", bool) else _calibrated
+    return make(model, calibrated)
+
+
+def _calibrated(model: Any, machine: CalibratedMachine) -> CalibratedClassifier:
+    result = CalibratedClassifier()
+    result.estimator_, result.calibrated_machine_ = model, machine
+    _take(result, model, "classes_", "n_features_in_", "feature_names_in_")
+    return result
+
+
+def _relevance(model: Any, machine: CalibratedMachine) -> RelevanceVectorClassifier:
+    """The one model whose labels are those of its scores though it has probabilities."""
+    sigmoid = machine.calibration
+    if not (
+        isinstance(sigmoid, SigmoidCalibration)
+        and (sigmoid.slopes == -1.0).all()
+        and (sigmoid.offsets == 0.0).all()
+    ):
+        raise ModelFileError("labels_by_scores is for sigmoids of slope -1 and offset 0")
+    result = RelevanceVectorClassifier()
+    _take(result, model, "machine_", "classes_", "n_features_in_", "feature_names_in_")
+    return result
+
+
+def _take(model: Any, other: Any, *names: str) -> None:
+    for name in names:
+        if hasattr(other, name):
+            setattr(model, name, getattr(other, name))

@@ -1,0 +1,113 @@
+"""Distances between rows and vectors in ONNX's standard operators, with the digits they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.export.rounding import centre
+
+if TYPE_CHECKING:
+    from kernelet.export.to_onnx.graph import Graph
+
+Mask = NDArray[np.bool_]
+# As in kernelet.kernels.distances: a profile feels what is left of the digits when more than a
+# quarter of them cancel.
+_DIGITS_TO_LOSE = 0.25
+
+
+class Distances:
+    """Between the rows of a graph and fixed vectors, tensors of shape (n, m).
+
+    |x|^2 - 2 x'z + |z|^2 is one matrix product, but its terms cancel: the farther a vector lies
+    from the point that all is measured from, the fewer digits are left of a small distance. Vectors
+    too far for the kernel are taken by differences x - z, which cancel nothing but are a tensor of
+    shape (n, m, d).
+
+    Parameters
+    ----------
+    graph : Graph
+    vectors : ndarray of shape (m, d)
+    rows : str
+        Name of the tensor of rows.
+    """
+
+    def __init__(self, graph: Graph, vectors: NDArray[np.float64], rows: str) -> None:
+        self.graph = graph
+        self.vectors = vectors
+        self.rows = rows
+        self.centre = centre(vectors).astype(graph.dtype)  # the same for rows and vectors
+        self.centred = vectors - self.centre
+        self.all = np.ones(len(vectors), dtype=bool)
+        self.shared: dict[str, str] = {}
+
+    def squared(self, factor: float) -> str:
+        """|x - z|^2 for a profile that is smooth in factor |x - z|^2."""
+        lost = 2.0 * factor * np.square(self.centred).sum(axis=1)
+        is_far = lost > float(np.finfo(self.graph.dtype).eps) ** -_DIGITS_TO_LOSE
+        if is_far.all():
+            return self.exactly_squared()
+        name = f"squared {np.flatnonzero(is_far).tolist()}"
+        if not is_far.any():
+            return self._once(name, lambda: self._expanded(self.all))
+        return self._once(name, lambda: self._joined(is_far))
+
+    def exactly_squared(self) -> str:
+        """|x - z|^2 with all digits however small it is, for a profile that is steep at 0."""
+        return self._once("exact", lambda: self._summed(self.all))
+
+    def taxicab(self) -> str:
+        """The sum of |x_f - z_f|."""
+        return self._once("taxicab", self._taxicab)
+
+    def _once(self, name: str, make: Callable[[], str]) -> str:
+        if name not in self.shared:
+            self.shared[name] = make()
+        return self.shared[name]
+
+    def _joined(self, is_far: Mask) -> str:
+        parts = self._expanded(~is_far), self._summed(is_far)
+        places = np.argsort(np.argsort(is_far, kind="stable"))  # the near ones come first
+        joined = self.graph.add("Concat", *parts, axis=1)
+        return self.graph.add("Gather", joined, self.graph.constant(places, np.int64), axis=1)
+
+    def _expanded(self, chosen: Mask) -> str:
+        g, Z, rows = self.graph, self.centred[chosen], self._centred_rows()
+        squares = g.add("Mul", rows, rows)
+        norms = g.add("ReduceSum", squares, g.constant([1], np.int64), keepdims=1)
+        cross = g.add("MatMul", rows, g.constant(-2.0 * Z.T))
+        distances = g.add("Add", g.add("Add", cross, norms), g.constant((Z**2).sum(axis=1)))
+        # rounding may leave a distance below zero
+        return g.add("Max", distances, g.constant(0.0))
+
+    def _summed(self, chosen: Mask) -> str:
+        differences = self._differences(chosen)
+        return self._over_features(self.graph.add("Mul", differences, differences))
+
+    def _taxicab(self) -> str:
+        return self._over_features(self.graph.add("Abs", self._differences(self.all)))
+
+    def _differences(self, chosen: Mask) -> str:
+        """x_i - z_j, a tensor of shape (n, m, d)."""
+        return self._once(f"differences {chosen.tolist()}", lambda: self._subtracted(chosen))
+
+    def _subtracted(self, chosen: Mask) -> str:
+        g, Z, rows = self.graph, self.vectors[chosen], self.rows
+        # Nothing is rounded but the vectors; measured from the centre, the rows are too.
+        by_vectors = np.abs(Z - Z.astype(g.dtype)).max()
+        if by_vectors > np.finfo(g.dtype).eps * np.abs(self.centred[chosen]).max():
+            Z, rows = self.centred[chosen], self._centred_rows()
+        single = g.add("Unsqueeze", rows, g.constant([1], np.int64))
+        return g.add("Sub", single, g.constant(Z[np.newaxis]))
+
+    def _centred_rows(self) -> str:
+        return self._once(
+            "rows", lambda: self.graph.add("Sub", self.rows, self.graph.constant(self.centre))
+        )
+
+    def _over_features(self, values: str) -> str:
+        axis = self.graph.constant([2], np.int64)
+        return self.graph.add("ReduceSum", values, axis, keepdims=0)

@@ -1,0 +1,1 @@
+"""What the learners of all papers share: validation, model files, prediction."""

@@ -1,0 +1,126 @@
+"""What all classifiers of the package have in common: validate, weigh, learn, predict."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.lazy_prediction import lazy_methods
+from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
+from kernelet.learners.base.out_of_core import DistantSet, distant_set
+from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.base.training_data import FloatArray, TrainingSet, training_set
+from kernelet.learners.base.vectors import HasVectors
+from kernelet.machine import KernelMachine
+from kernelet.rows import is_distant
+
+
+@lazy_methods
+class KernelClassifier(
+    HasVectors, SavableMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC
+):
+    """A classifier that ends in a `KernelMachine`; subclasses only learn it.
+
+    Every subclass has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``,
+    ``class_weight`` and ``random_state``.
+    """
+
+    machine_: KernelMachine
+    classes_: NDArray[Any]
+    # whether kernel values are divided by their size before they are squared, so that
+    # `training_kernel` need not refuse those with squares beyond double precision
+    _rescales_kernel_values = False
+
+    @abstractmethod
+    def _learn(self, data: TrainingSet) -> KernelMachine:
+        """The machine for these rows; further fitted attributes are set on the way."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the machine.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows. A `numpy.memmap`, `kernelet.rows.Chunks`, or an array or data frame of
+            Dask is read in blocks and stays where it is, if the method can do so.
+        y : array-like of shape (n_samples,)
+            Class labels; `Chunks` for chunks, and for Dask by preference its own.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a weight equals as many repetitions.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        if self._leaves(X):
+            distant = distant_set(self, X, y, sample_weight)
+            self.classes_ = distant.rows.classes
+            self.machine_ = self._learn_distant(distant)
+            sample = distant.sample
+            warn_if_constant(self, sample.block.X, sample.block.codes, sample.weights)
+            return self
+        data, self.classes_ = training_set(self, X, y, sample_weight)
+        self.machine_ = self._learn(data)
+        warn_if_constant(self, data.X, data.codes, data.weights)
+        return self
+
+    def _leaves(self, X: Any) -> bool:
+        """Whether rows stay where they are; a memory-mapped array can also be copied."""
+        can = type(self)._learn_distant is not KernelClassifier._learn_distant
+        return is_distant(X) and (can or not isinstance(X, np.memmap))
+
+    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+        """The machine for rows that are elsewhere, for those classifiers that can learn it."""
+        raise TypeError(
+            f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
+            "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they are."
+        )
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the rows: one column per class, or for two classes the second's score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        scores: FloatArray = self.machine_.decision_function(X)
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class labels of the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def _check_loaded(self) -> None:
+        require(self, "classes_")
+        require_outputs(self, 1 if self.classes_.size == 2 else self.classes_.size)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

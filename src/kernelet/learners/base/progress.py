@@ -1,0 +1,77 @@
+"""Telling people and callbacks how a fit goes on."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from kernelet.learners.direct.search.descent import Progress
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+# scikit-learn has its callback API since 1.9.
+HAS_CALLBACKS = importlib.util.find_spec("sklearn.callback") is not None
+_callback: Any = importlib.import_module("sklearn.callback") if HAS_CALLBACKS else None
+
+
+class _NoCallbacks:
+    """Stands in for scikit-learn's mixin where its callback API does not exist."""
+
+
+CallbackSupportMixin: Any = _callback.CallbackSupportMixin if HAS_CALLBACKS else _NoCallbacks
+
+
+def with_callbacks(method: Method) -> Method:
+    """Let the registered callbacks end with ``fit``, where there are callbacks."""
+    managed: Method = _callback.with_callbacks(method) if HAS_CALLBACKS else method
+    return managed
+
+
+Attributes = Callable[[], dict[str, Any]]
+
+
+@contextmanager
+def reporting(
+    estimator: Any, verbose: int, max_steps: int | None, **rows: Any
+) -> Iterator[Callable[[Progress | None, Attributes | None], bool]]:
+    """A function to be called after every step; it returns whether a callback wants the end.
+
+    It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
+    ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
+    are of another kind print themselves, and give None for the step). Callbacks are
+    given ``rows`` (X, y, metadata) and a fitted estimator made from the attributes that the second
+    argument returns, where there is one.
+    """
+    context = None
+    if HAS_CALLBACKS:
+        context = estimator._init_callback_context(max_subtasks=max_steps)
+        context.call_on_fit_task_begin(estimator=estimator, **rows)
+
+    def report(step: Progress | None, attributes: Attributes | None) -> bool:
+        if step is not None and verbose > 0 and step.n_iter % verbose == 0:
+            pace = step.rows_per_second
+            print(
+                f"step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
+                f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s"
+                + (f"  on {step.n_used} rows" if step.is_sample else "")
+                + ("" if pace is None else f"  {pace:.2e} rows/s"),
+                file=sys.stderr,
+            )
+        if context is None:
+            return False
+        task = context.subcontext(task_name="step")
+        task.call_on_fit_task_begin(estimator=estimator, **rows)
+        wants_end: bool = task.call_on_fit_task_end(
+            estimator=estimator, reconstruction_attributes=attributes, **rows
+        )
+        return wants_end
+
+    try:
+        yield report
+    finally:
+        if context is not None:
+            context.call_on_fit_task_end(estimator=estimator, **rows)

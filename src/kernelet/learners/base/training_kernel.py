@@ -1,0 +1,83 @@
+"""The kernel that an estimator's parameters mean on its rows, refused where numbers overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.learners.base.weights import gamma_of_weighted_rows
+from kernelet.rows.block import largest_number
+
+FloatArray = NDArray[np.float64]
+
+# Kernel values are squared and summed over all pairs of rows: with a hundred thousand rows and
+# vectors each these sums stay in range.
+_LARGEST_VALUE = 1e149
+# The root of the smallest number in double precision, and six digits more.
+_SMALLEST_NUMBER = 1e-148
+
+
+def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
+    """Resolve ``kernel``, ``gamma``, ``degree`` and ``coef0`` on weighted rows.
+
+    Parameters
+    ----------
+    estimator : estimator with these parameters
+    X : ndarray or CSR array of shape (n, d)
+        Float64.
+    weights : ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If rows cannot be squared, or kernel values are too large: names what to scale or lower.
+    """
+    check_numbers(estimator, largest_number(X), X.shape)
+    gamma = gamma_of_weighted_rows(estimator.gamma, X, weights)
+    kernel = resolve_kernel(estimator.kernel, X, gamma, estimator.degree, estimator.coef0)
+    check_values(estimator, kernel, X)
+    return kernel
+
+
+def check_numbers(estimator: Any, largest: float, shape: tuple[int, int]) -> None:
+    """Refuse rows whose numbers, the largest of which is given, cannot be squared and summed."""
+    n, d = shape
+    # differences are up to twice as large as numbers, and sums go over rows and features
+    if largest > np.sqrt(np.finfo(np.float64).max / (4.0 * n * d)):
+        raise ValueError(
+            f"{type(estimator).__name__} cannot square numbers as large as those of X; divide X "
+            f"by their size, {largest:.0e}."
+        )
+    takes_variance = estimator.gamma in ("scale", "mean_distance") and (
+        isinstance(estimator.kernel, str) and estimator.kernel != "linear"
+    )
+    if takes_variance and 0.0 < largest < _SMALLEST_NUMBER:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot take gamma={estimator.gamma!r} from X, whose "
+            f"squares vanish; divide X by the size of its numbers, {largest:.0e}, or give gamma "
+            "as a number."
+        )
+
+
+def check_values(estimator: Any, kernel: Kernel, X: Any) -> None:
+    """Refuse a kernel whose values on float64 rows are too large for the estimator."""
+    # of a function the diagonal may be as expensive as the fit, and its author knows its range
+    if kernel.has_constant_diagonal or _holds_function(kernel):
+        return
+    highest = float(np.abs(kernel.diagonal(X)).max())
+    most = np.finfo(np.float64).max if estimator._rescales_kernel_values else _LARGEST_VALUE
+    if not highest <= most:
+        raise ValueError(
+            f"{kernel!r} has values that are not finite on the rows, or so large that they "
+            f"cannot be squared ({highest:.0e}); scale the data, or lower gamma or degree."
+        )
+
+
+def _holds_function(kernel: Kernel) -> bool:
+    """Whether a kernel, or one that it is made of, is a Python function."""
+    parts = kernel.parts if isinstance(kernel, CompositeKernel) else ()
+    return isinstance(kernel, CallableKernel) or any(_holds_function(part) for part in parts)

@@ -1,0 +1,63 @@
+"""What all transformers of the package have in common: they end in a machine, and evaluate it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelet.learners.base.lazy_prediction import lazy_methods
+from kernelet.learners.base.model_file import SavableMixin
+from kernelet.learners.base.progress import CallbackSupportMixin
+from kernelet.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+
+
+@lazy_methods
+class KernelFeatures(
+    SavableMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """A transformer that ends in a `KernelMachine`; subclasses only learn it."""
+
+    machine_: KernelMachine
+    # whether kernel values are divided by their size before they are squared, so that
+    # `training_kernel` need not refuse those with squares beyond double precision
+    _rescales_kernel_values = False
+
+    def transform(self, X: Any) -> FloatArray:
+        """The features of the rows, computed in blocks.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        features: FloatArray = self.machine_.decision_function(X)
+        return features.reshape(features.shape[0], -1)
+
+    @property
+    def n_components_(self) -> int:
+        """The number of features."""
+        return self.machine_.n_outputs
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.machine_.n_outputs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,1 @@
+"""Fewer vectors for models that are trained already."""

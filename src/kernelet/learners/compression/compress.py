@@ -1,0 +1,163 @@
+"""From a model that is already trained to one with fewer vectors."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_X_y
+
+from kernelet.learners.base.parameters import choice, count
+from kernelet.learners.base.weights import class_weights
+from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
+from kernelet.learners.direct.fixed_vectors import learn_with_vectors
+from kernelet.learners.direct.reduced_set import learn_reduced_set, reduced_set_of
+from kernelet.learners.direct.sparse_svc import learn_sparse_svm
+from kernelet.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+REFITS = ("none", "margin", "direct")
+
+
+def compress(
+    model: Any,
+    n_vectors: int,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    refit: str = "none",
+    C: float | None = None,
+    n_init: int = 1,
+    max_iter: int | None = None,
+    random_state: int = 0,
+) -> Compressed | KernelMachine:
+    r"""Give a fitted model fewer vectors.
+
+    .. math:: \min_{Z, \beta} \sum_k \bigl\| w_k - \sum_j \beta_{jk} \phi(z_j) \bigr\|^2
+
+    Equation (4) of Wu, Schölkopf and Bakır (2006), summed over the outputs of the model, which
+    share the vectors (for a many-class SVC: its one-vs-one functions).
+
+    Parameters
+    ----------
+    model : fitted estimator or KernelMachine
+        scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge, KernelPCA or
+        GaussianProcessRegressor (of which the mean is kept), an estimator of this package, or a
+        machine.
+    n_vectors : int
+        At most so many vectors; a model that has no more is returned with those it has.
+    X, y : arrays, default=None
+        Training rows and labels, which ``refit`` needs.
+    refit : {"none", "margin", "direct"}, default="none"
+        What is done with the labels once the vectors are found: nothing (the RS method); the
+        coefficients again by the SVM over the vectors, (45) (MRS); or the vectors as well, by the
+        direct method from there (SLMC). Both minimise the loss that the model was trained with.
+    C : float, default=None
+        Cost for ``refit``; by default the model's own.
+    n_init : int, default=1
+        Starts of the search for the vectors; the one that comes nearest to the model is kept.
+    max_iter : int or None, default=None
+        Steps of L-BFGS over the vectors. None takes 50 for up to 50 vectors and fewer for more,
+        10 from 250 on: the more vectors, the nearer to the model they start and the more a step
+        costs.
+    random_state : int, default=0
+        Seeds the initial vectors.
+
+    Returns
+    -------
+    estimator or KernelMachine
+        A machine for a machine; otherwise an estimator that predicts like the original, with
+        ``machine_``, ``error_norm_`` and ``relative_error_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_digits(return_X_y=True)
+    >>> svc = SVC(C=10.0).fit(X[:1000], y[:1000])
+    >>> small = compress(svc, 60)
+    >>> small.n_vectors_, bool(small.score(X[1000:], y[1000:]) > 0.95)
+    (60, True)
+    """
+    count("n_vectors", n_vectors)
+    choice("refit", refit, REFITS)
+    steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
+    adapted = adapt(model)
+    reduced = learn_reduced_set(
+        adapted.machine,
+        n_vectors,
+        n_init=count("n_init", n_init),
+        max_iter=steps,
+        random_state=random_state,
+    )
+    if refit != "none":
+        refitted = _refitted(adapted, reduced.machine, X, y, refit, C, steps, random_state)
+        reduced = reduced_set_of(adapted.machine, refitted)
+    if adapted.reading == "scores":
+        return reduced.machine
+    attributes: dict[str, Any] = {
+        **adapted.attributes,
+        "error_norm_": reduced.error_norm,
+        "relative_error_": reduced.relative_error,
+    }
+    if adapted.classes is not None:
+        attributes["classes_"] = adapted.classes
+    small: Compressed = READINGS[adapted.reading].from_machine(reduced.machine, model, **attributes)
+    return small
+
+
+def _refitted(
+    adapted: Adapted,
+    machine: KernelMachine,
+    X: ArrayLike | None,
+    y: ArrayLike | None,
+    refit: str,
+    C: float | None,
+    max_iter: int,
+    random_state: int,
+) -> KernelMachine:
+    if adapted.classes is None:
+        raise ValueError(
+            f'refit="{refit}" fits class labels; this model has none. Use refit="none".'
+        )
+    if X is None or y is None:
+        raise ValueError(f'refit="{refit}" needs the training rows X and labels y.')
+    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
+    unknown = np.setdiff1d(y, adapted.classes)
+    if unknown.size:
+        raise ValueError(f"y holds {unknown.tolist()!r}, which the model does not know.")
+    cost = C if C is not None else adapted.C
+    codes = np.searchsorted(adapted.classes, y)
+    Y, costs = _targets(adapted, codes, 1.0 if cost is None else cost)
+    vectors = np.asarray(machine.vectors, dtype=np.float64)
+    if refit == "margin":
+        return learn_with_vectors(X, Y, costs, machine.kernel, vectors, loss=adapted.loss).machine
+    descent = learn_sparse_svm(
+        X,
+        Y,
+        costs,
+        machine.kernel,
+        vectors,
+        loss=adapted.loss,
+        max_iter=max_iter,
+        random_state=random_state,
+    )
+    return descent.best.machine
+
+
+def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:
+    """Labels and costs of the problems that the model solved; rows outside a pair cost nothing."""
+    assert adapted.classes is not None
+    n_classes = adapted.classes.size
+    costs = C * class_weights(adapted.class_weight, adapted.classes, codes, np.ones(codes.size))
+    if adapted.reading == "pairs":
+        pairs = list(combinations(range(n_classes), 2))
+        Y = np.stack([np.where(codes == i, 1.0, -1.0) for i, _ in pairs], axis=1)
+        member = np.stack([(codes == i) | (codes == j) for i, j in pairs], axis=1)
+        return Y, costs[:, None] * member
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None], costs
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0), costs

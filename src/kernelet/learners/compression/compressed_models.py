@@ -1,0 +1,248 @@
+"""Estimators that predict like the model they were compressed from."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    OutlierMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelet.learners.base.lazy_prediction import lazy_methods
+from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
+from kernelet.learners.base.parameters import choice
+from kernelet.learners.base.vectors import HasVectors
+from kernelet.machine import KernelMachine
+
+FloatArray = NDArray[np.float64]
+
+
+class Compressed(HasVectors, SavableMixin, BaseEstimator):
+    """A fitted model with fewer vectors; made by `kernelet.compress`, not by ``fit``.
+
+    Copies in pipelines and searches are the model itself, and ``fit`` leaves it alone.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The compact predictor.
+    vectors_ : ndarray of shape (n_vectors, n_features)
+        The expansion vectors.
+    n_vectors_ : int
+        How many there are.
+    error_norm_ : float
+        Distance from the original's functions in the feature space, root of the sum of squares.
+    relative_error_ : float
+        The same as a share of the original's norm.
+    n_features_in_ : int
+        Number of features of the rows.
+    feature_names_in_ : ndarray of str
+        Their names, when the original knows any.
+    """
+
+    machine_: KernelMachine
+    error_norm_: float
+    relative_error_: float
+
+    @classmethod
+    def from_machine(cls, machine: KernelMachine, original: Any, **attributes: Any) -> Any:
+        """A fitted model around a machine; feature names are those of the original."""
+        model = cls()
+        model.machine_ = machine
+        model.n_features_in_ = machine.n_features
+        for name in ("feature_names_in_", "_training"):
+            if hasattr(original, name):
+                setattr(model, name, getattr(original, name))
+        for name, value in attributes.items():
+            setattr(model, name, value)
+        return model
+
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
+        """Leave the model as it is: like scikit-learn's FrozenEstimator it is fitted already."""
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "machine_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        scores: FloatArray = self.machine_.decision_function(X)
+        return scores
+
+
+@lazy_methods
+@saved(error_norm_=float, relative_error_=float)
+class CompressedClassifier(ClassifierMixin, Compressed):
+    """One score per class (or one for two classes); the largest wins.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    """
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of shape (n,) for two classes, else (n, n_classes)."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class labels."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def _check_loaded(self) -> None:
+        require(self, "classes_")
+        require_outputs(self, 1 if self.classes_.size == 2 else self.classes_.size)
+
+
+@lazy_methods
+@saved(error_norm_=float, relative_error_=float, decision_function_shape_=str, break_ties_=bool)
+class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
+    """One score per pair of classes, as LIBSVM has it; the class with the most votes wins.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    decision_function_shape_ : {"ovr", "ovo"}
+        What `decision_function` returns, as the original was told.
+    break_ties_ : bool
+        Whether equal votes are decided by the scores, as the original was told.
+    """
+
+    classes_: NDArray[Any]
+    decision_function_shape_: str
+    break_ties_: bool
+
+    def pair_scores(self, X: Any) -> FloatArray:
+        """Scores of shape (n, n_classes (n_classes - 1) / 2); positive is for the earlier class."""
+        return self._scores(X)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Votes of each class, plus a share below 1/3 of a vote that orders equal counts.
+
+        The same as scikit-learn's SVC with ``decision_function_shape="ovr"``; the scores of the
+        pairs where the original has ``"ovo"``.
+        """
+        scores = self.pair_scores(X)
+        if self.decision_function_shape_ == "ovo":
+            return scores
+        votes, confidence = self._tally(scores)
+        shares: FloatArray = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class labels by votes; of equals the first, as LIBSVM's, or that of higher scores."""
+        if self.break_ties_:
+            votes = self.decision_function(X)
+        else:
+            votes, _ = self._tally(self.pair_scores(X))
+        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
+        return labels
+
+    def _check_loaded(self) -> None:
+        require(self, "classes_", "decision_function_shape_", "break_ties_")
+        require_outputs(self, self.classes_.size * (self.classes_.size - 1) // 2)
+        choice("decision_function_shape", self.decision_function_shape_, ("ovr", "ovo"))
+
+    def _tally(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n_classes = self.classes_.size
+        votes = np.zeros((scores.shape[0], n_classes))
+        confidence = np.zeros_like(votes)
+        for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+            first = scores[:, column] > 0
+            votes[first, i] += 1
+            votes[~first, j] += 1
+            confidence[:, i] += scores[:, column]
+            confidence[:, j] -= scores[:, column]
+        return votes, confidence
+
+
+@lazy_methods
+@saved(error_norm_=float, relative_error_=float)
+class CompressedRegressor(RegressorMixin, Compressed):
+    """Predicts the machine's values."""
+
+    def predict(self, X: Any) -> FloatArray:
+        """Values of shape (n,) for one output, else (n, n_outputs)."""
+        return self._scores(X)
+
+
+@lazy_methods
+@saved(error_norm_=float, relative_error_=float)
+class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compressed):
+    """The machine's outputs are features."""
+
+    def transform(self, X: Any) -> FloatArray:
+        """Features of shape (n, n_outputs)."""
+        features = self._scores(X)
+        return features.reshape(features.shape[0], -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.machine_.n_outputs
+
+
+@lazy_methods
+@saved(error_norm_=float, relative_error_=float)
+class CompressedOutlierDetector(OutlierMixin, Compressed):
+    """Positive scores are inliers.
+
+    Attributes
+    ----------
+    offset_ : ndarray of shape (1,)
+        What is taken off `score_samples` to make `decision_function`.
+    """
+
+    @property
+    def offset_(self) -> FloatArray:
+        """The offset of the scores, as scikit-learn's OneClassSVM has it."""
+        offset: FloatArray = -np.asarray(self.machine_.intercepts)
+        return offset
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Signed distance to the boundary; positive for inliers."""
+        return self._scores(X)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Scores before the offset is taken off."""
+        scores: FloatArray = self._scores(X) + self.offset_
+        return scores
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """+1 for inliers, -1 for outliers."""
+        return np.where(self._scores(X) >= 0, 1, -1)
+
+    def _check_loaded(self) -> None:
+        require_outputs(self, 1)
+
+
+READINGS: dict[str, type[Compressed]] = {
+    "classes": CompressedClassifier,
+    "pairs": CompressedPairwiseClassifier,
+    "values": CompressedRegressor,
+    "features": CompressedTransformer,
+    "outliers": CompressedOutlierDetector,
+}

@@ -1,0 +1,1 @@
+"""Core vector machines and margin features (Tsang, Kocsor, Kwok 2006)."""

@@ -1,0 +1,98 @@
+"""Machines over vectors that are given: the inner problem of the direct method, solved once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelet.kernels import Kernel
+from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.direct.problems.svm import LOSSES
+from kernelet.learners.direct.search.objective import FloatArray
+from kernelet.machine import KernelMachine
+from kernelet.solvers import Solution
+from kernelet.solvers.blocks.hinge import BlockSolution, block_hinge
+from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
+
+# "margin" is 1/2 beta' K^z beta, the norm of the function, equation (28); "ridge" is the RSVM's
+# 1/2 beta'beta of section 4.2.
+REGULARIZERS: dict[str, type[SubspaceMap]] = {"margin": WhitenedMap, "ridge": EmpiricalMap}
+
+
+@dataclass(frozen=True, eq=False)
+class FixedVectors:
+    """Machine over given vectors, with the solutions that prove it."""
+
+    machine: KernelMachine
+    solutions: Sequence[Solution | BlockSolution]
+
+    @property
+    def gap(self) -> float:
+        """The largest relative duality gap among the outputs."""
+        return max(solution.gap for solution in self.solutions)
+
+
+def learn_with_vectors(
+    X: Any,
+    Y: FloatArray,
+    costs: FloatArray,
+    kernel: Kernel,
+    vectors: FloatArray,
+    *,
+    loss: str = "hinge",
+    regularizer: str = "margin",
+    tol: float = 1e-6,
+) -> FixedVectors:
+    """Solve the SVM over the span of given vectors, equations (28)-(30) and (45).
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    Y : ndarray of shape (n, k)
+        Labels, -1 or +1.
+    costs : ndarray of shape (n,) or (n, k)
+    kernel : Kernel
+    vectors : ndarray of shape (m, d)
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    regularizer : {"margin", "ridge"}, default="margin"
+    tol : float, default=1e-6
+
+    Returns
+    -------
+    FixedVectors
+    """
+    space = _space(kernel, vectors, regularizer)
+    return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
+
+
+def learn_with_vectors_elsewhere(
+    data: DistantSet,
+    C: float,
+    vectors: FloatArray,
+    *,
+    regularizer: str = "margin",
+    tol: float = 1e-6,
+) -> FixedVectors:
+    """`learn_with_vectors` for rows that are elsewhere, each of cost C times its weight."""
+    space = _space(data.kernel, vectors, regularizer)
+    return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
+
+
+def _space(kernel: Kernel, vectors: FloatArray, regularizer: str) -> SubspaceMap:
+    if regularizer == "margin":
+        return WhitenedMap.from_vectors(kernel, vectors)
+    return EmpiricalMap.from_vectors(kernel, vectors)
+
+
+def _learned(space: SubspaceMap, solutions: Sequence[Solution | BlockSolution]) -> FixedVectors:
+    weights = np.stack([solution.weights for solution in solutions], axis=1)
+    machine = KernelMachine(
+        space.kernel,
+        space.vectors,
+        space.coefficients(weights),
+        np.array([solution.intercept for solution in solutions]),
+    )
+    return FixedVectors(machine, solutions)

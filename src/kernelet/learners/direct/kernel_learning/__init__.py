@@ -1,0 +1,1 @@
+"""Parameters of the kernel, learned along with the vectors."""

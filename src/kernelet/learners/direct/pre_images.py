@@ -1,0 +1,63 @@
+"""Rows from their features: a small machine that is learned to go back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelet.kernels import Gaussian
+from kernelet.kernels.arrays import dense
+from kernelet.learners.base.weights import gamma_of_weighted_rows
+from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
+from kernelet.learners.direct.search.learn import learn_direct
+from kernelet.learners.direct.search.objective import FloatArray, MarginalObjective
+from kernelet.machine import KernelMachine
+
+# Costs among which the leave-one-out error chooses, in units of the rows' variance.
+_COSTS = (1.0, 1e1, 1e2, 1e3, 1e4)
+
+
+def learn_pre_images(
+    machine: KernelMachine, X: Any, weights: FloatArray, max_iter: int, tol: float, seed: int
+) -> KernelMachine:
+    """A machine from the outputs of another back to its rows, with as many vectors.
+
+    Kernel ridge regression by the direct method, from the features of the vectors as first
+    vectors; its width is that of the features, and its cost the one with the least leave-one-out
+    error at the start.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+        Computes features.
+    X : array or CSR of shape (n, d)
+    weights : ndarray of shape (n,)
+    max_iter : int
+    tol : float
+    seed : int
+
+    Returns
+    -------
+    KernelMachine
+        With a feature for each output of the other, and an output for each of its features.
+    """
+    rows = np.asarray(dense(X), dtype=np.float64)
+    features = _features(machine, rows)
+    start = _features(machine, np.asarray(machine.vectors, dtype=np.float64))
+    kernel = Gaussian(float(gamma_of_weighted_rows("scale", features, weights)))
+    errors = []
+    for C in _COSTS:
+        problem = RidgeProblem(rows, C * weights)
+        fitted = MarginalObjective(features, kernel, problem).without_gradient(start).machine
+        deviations = leave_one_out(fitted, features, rows, weights, C, True)
+        errors.append(float(weights @ np.square(deviations).sum(axis=1)))
+    problem = RidgeProblem(rows, _COSTS[int(np.argmin(errors))] * weights)
+    return learn_direct(
+        features, kernel, problem, start, max_iter=max_iter, tol=tol, random_state=seed
+    ).best.machine
+
+
+def _features(machine: KernelMachine, rows: FloatArray) -> FloatArray:
+    outputs: FloatArray = machine.decision_function(rows)
+    return outputs.reshape(rows.shape[0], -1)

@@ -1,0 +1,1 @@
+"""Inner problems of the direct method, one convex problem a file."""

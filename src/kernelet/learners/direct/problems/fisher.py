@@ -1,0 +1,151 @@
+"""The kernel Fisher discriminant as an inner problem over explicit features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, solve_triangular, svd
+
+from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start, no_feature
+from kernelet.solvers.ridge_system import ridge_triangle
+
+
+class ContrastProblem:
+    r"""One Fisher direction for each two-class contrast (one-vs-rest for many classes).
+
+    .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
+
+    Equations (49)-(63) with the mean within-class variance as S_w. The between-class variance has
+    rank one, so the eigenvector (60) is (S_w + mu I)^-1 (m_+ - m_-) and needs no eigenvalue
+    solver; in whitened coordinates S_w + mu I is positive definite whatever the rank of K^z. The
+    inner value is minus the largest eigenvalue (62), summed over the contrasts.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, k)
+        Labels, -1 or +1, a column for each contrast.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    mu : float
+        Regularisation, in units of the features' variance.
+    """
+
+    def __init__(self, Y: FloatArray, weights: FloatArray, mu: float) -> None:
+        self.Y = Y
+        self.share = weights / weights.sum()
+        self.mu = mu
+
+    is_sum = False
+
+    @property
+    def n_outputs(self) -> int:
+        """How many contrasts there are."""
+        return int(self.Y.shape[1])
+
+    @property
+    def smooth(self) -> ContrastProblem:
+        """The problem itself: eigenvalues have derivatives."""
+        return self
+
+    def approximate(
+        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
+    ) -> InnerSolution:
+        """A closed form is as it is."""
+        return self.solve(Phi.astype(np.float64, copy=False), start)
+
+    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> ContrastProblem:
+        """The same problem over some of its rows; what they cost in common makes no difference."""
+        return ContrastProblem(self.Y[index], self.share[index], self.mu)
+
+    def row_losses(self, solution: InnerSolution) -> None:
+        """None: the value is no sum over rows."""
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """Solve each contrast in closed form."""
+        columns = [self._direction(Phi, y) for y in self.Y.T]
+        directions, slopes, eigenvalues = zip(*columns, strict=True)
+        return InnerSolution(
+            value=-float(sum(eigenvalues)),
+            weights=np.stack(directions, axis=1),
+            intercepts=np.zeros(len(columns)),
+            score_gradient=np.stack(slopes, axis=1),
+            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
+            gap=0.0,
+        )
+
+    def _direction(self, Phi: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """The direction with w'(S_w + mu I)w = 1, dF/df by (63), and the eigenvalue."""
+        # rows of P average over a class; centred rows give the within-class variance
+        P = np.stack([self.share * (y > 0), self.share * (y < 0)])
+        size = P.sum(axis=1, keepdims=True)
+        if not size.all() or not Phi.shape[1]:
+            # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
+            return np.zeros(Phi.shape[1]), np.zeros(y.size), 0.0
+        P /= size
+        means = P @ Phi
+        centred = Phi - means[(y < 0).astype(np.intp)]
+        contrast = means[0] - means[1]
+        w = cho_solve((ridge_triangle(centred, self.share, self.mu), False), contrast)
+        eigenvalue = float(contrast @ w)
+        w = w / np.sqrt(max(eigenvalue, np.finfo(float).tiny))
+        distance = float(contrast @ w)
+        slope = 2.0 * eigenvalue * self.share * (centred @ w) - 2.0 * distance * (P[0] - P[1])
+        return w, slope, eigenvalue
+
+
+class DiscriminantProblem:
+    r"""The leading Fisher directions of many classes at once.
+
+    Maximises the sum of the n_components largest eigenvalues of
+    :math:`S_b w = \lambda (S_w + \mu I) w`, with S_b the variance of the class means.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Classes, numbered.
+    weights : ndarray of shape (n,)
+    mu : float
+    n_components : int
+        At most k - 1.
+    """
+
+    def __init__(
+        self, codes: np.ndarray, weights: FloatArray, mu: float, n_components: int
+    ) -> None:
+        # classes without a row, as weights of zero leave them, are no classes here
+        self.codes = np.unique(codes, return_inverse=True)[1]
+        self.share = weights / weights.sum()
+        self.mu = mu
+        self.n_components = n_components
+
+    smooth = None
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        """A generalised eigenvalue problem of the size of the subspace."""
+        if not Phi.shape[1]:
+            return no_feature(self.codes.size)
+        n_classes = int(self.codes.max()) + 1
+        member = self.share * (self.codes == np.arange(n_classes)[:, None])
+        size = member.sum(axis=1)
+        means = (member @ Phi) / size[:, None]
+        centred = Phi - means[self.codes]
+        grand = size @ means
+        k = min(self.n_components, Phi.shape[1])
+        # with S_w + mu I = R'R and S_b = M'M, R w are right singular vectors of M R^-1
+        R = ridge_triangle(centred, self.share, self.mu)
+        M = np.sqrt(size)[:, None] * (means - grand)
+        _, lengths, V = svd(solve_triangular(R, M.T, trans="T").T, full_matrices=False)
+        values, W = lengths[:k] ** 2, solve_triangular(R, V[:k].T)
+        # a direction's sign is free: its largest weight is positive, so refits agree
+        W = W * np.sign(W[np.abs(W).argmax(axis=0), np.arange(k)])
+        scores_within = centred @ W
+        scores_between = (means - grand)[self.codes] @ W
+        slope = 2.0 * self.share[:, None] * (values * scores_within - scores_between)
+        return InnerSolution(
+            value=-float(values.sum()),
+            weights=W,
+            intercepts=-(grand @ W),
+            score_gradient=slope,
+            norm_gradient=2.0 * self.mu * values,
+            gap=0.0,
+        )

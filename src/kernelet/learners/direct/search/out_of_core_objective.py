@@ -1,0 +1,189 @@
+"""W(Z) of the hinge over out-of-core rows; see `objective` for what it is.
+
+The inner problem is solved by passes over the rows; one more pass pulls its slopes back to the
+vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import dense
+from kernelet.learners.direct.search.objective import (
+    Evaluation,
+    FloatArray,
+    Start,
+    VectorObjective,
+    subspace_of,
+)
+from kernelet.rows import Block, LabelledBlocks
+from kernelet.rows.labelled import Sample
+from kernelet.subspace import WhitenedMap
+
+
+class RowSlopes(Protocol):
+    """dF/df of the rows of a block, which can be sent to where they are."""
+
+    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
+        """Of shape (n, outputs)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OwnSlopes:
+    """What some rows add to the slope of one output."""
+
+    X: Any
+    slopes: FloatArray
+    output: int
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """dF/df of all rows.
+
+    Attributes
+    ----------
+    of_rows : RowSlopes
+    own : sequence of OwnSlopes
+        On top, for rows that are at hand.
+    space : WhitenedMap
+        In whose features it is told.
+    """
+
+    of_rows: RowSlopes
+    space: WhitenedMap
+    own: Sequence[OwnSlopes] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockInnerSolution:
+    """The solved inner problem; as `InnerSolution`, but for the form of the slopes."""
+
+    value: float
+    weights: FloatArray
+    intercepts: FloatArray
+    score_gradient: Slopes
+    norm_gradient: FloatArray
+    gap: float
+    n_passes: int
+
+
+class BlockProblem(Protocol):
+    """A convex (or eigenvalue) problem over the features of rows that are elsewhere."""
+
+    def solve(
+        self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
+    ) -> BlockInnerSolution:
+        """Solve it over these features, from (weights, intercepts) of a nearby problem."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class _GradientPass:
+    """The slopes of a block, pulled back to the vectors."""
+
+    slopes: RowSlopes
+    space: WhitenedMap
+    coefficients: FloatArray
+
+    def __call__(self, block: Block) -> FloatArray:
+        K, pullback = self.space.kernel.prepare(self.space.vectors).linearize(block.X)
+        slope = self.slopes(block, self.space.features_from_values(K))
+        return pullback(slope @ self.coefficients.T)
+
+
+@dataclass(frozen=True, eq=False)
+class _CandidatePass:
+    """sum_i dF/df_i k(x_i, c) over a block, for candidates c."""
+
+    slopes: RowSlopes
+    space: WhitenedMap
+    candidates: FloatArray
+
+    def __call__(self, block: Block) -> FloatArray:
+        slope = self.slopes(block, self.space.features(block.X))
+        values = self.space.kernel(block.X, self.candidates)
+        product: FloatArray = values.T @ slope
+        return product
+
+
+class BlockObjective(VectorObjective):
+    """W(Z) over rows that are elsewhere, a kernel and an inner problem.
+
+    Parameters
+    ----------
+    rows : LabelledBlocks
+    sample : Sample
+        Of the rows.
+    kernel : Kernel
+        With gradients in its vectors.
+    inner : BlockProblem
+    """
+
+    def __init__(
+        self, rows: LabelledBlocks, sample: Sample, kernel: Kernel, inner: BlockProblem
+    ) -> None:
+        self.rows, self.sample = rows, sample
+        self.kernel = kernel
+        self.inner = inner
+        self.n_evaluations = 0
+        self.n_passes = 0
+        self._last: tuple[FloatArray, FloatArray] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are worked on at once on this machine: those of the sample."""
+        return int(self.sample.represents.size)
+
+    @property
+    def rows_read(self) -> int:
+        """Rows gone through so far, each as often as it was."""
+        return self.n_passes * self.rows.shape[0]
+
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> Evaluation:
+        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed.
+
+        A kernel that is learned is that of the evaluation ``like``.
+        """
+        self.n_evaluations += 1
+        gram, gram_pullback = self.kernel.prepare(Z).linearize(Z)
+        space = subspace_of(self.kernel, Z, gram, rank)
+        start = None
+        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
+            # the basis of the subspace turns with Z; coefficients are what carries over
+            start = space.weights(self._last[0]), self._last[1]
+        solution = self.inner.solve(self.rows, self.sample, space, start)
+        beta = space.coefficients(solution.weights)
+        self._last = beta, solution.intercepts
+        asked = _GradientPass(solution.score_gradient.of_rows, space, beta)
+        gradient = self.rows.total(asked, "gradient")
+        self.n_passes += solution.n_passes + 1
+        prepared = self.kernel.prepare(Z)
+        for own in solution.score_gradient.own:
+            pullback = prepared.linearize(own.X)[1]
+            gradient = gradient + pullback(np.outer(own.slopes, beta[:, own.output]))
+        gradient = gradient + gram_pullback((beta * solution.norm_gradient) @ beta.T)
+        return Evaluation.of(space, solution, gradient)
+
+    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
+        """Rows of the sample that might become vectors."""
+        n = self.n_rows
+        index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
+        return np.asarray(dense(self.sample.block.X[index]), dtype=np.float64)
+
+    def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
+        """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
+        slopes: Slopes = at.score_gradient
+        asked = _CandidatePass(slopes.of_rows, slopes.space, candidates)
+        slope = np.array(self.rows.total(asked, "candidates"))
+        for own in slopes.own:
+            slope[:, own.output] += self.kernel(own.X, candidates).T @ own.slopes
+        return slope

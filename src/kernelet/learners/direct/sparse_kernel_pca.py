@@ -1,0 +1,214 @@
+"""The direct method on kernel principal component analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernelet.kernels import Kernel
+from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.model_file import saved
+from kernelet.learners.base.parameters import count
+from kernelet.learners.base.progress import with_callbacks
+from kernelet.learners.base.transformer import KernelFeatures
+from kernelet.learners.base.unlabelled_data import unlabelled_set
+from kernelet.learners.base.vectors import HasVectors
+from kernelet.learners.direct.estimator import FITTED, DirectEstimator
+from kernelet.learners.direct.inverse_transform import WAY_BACK, WayBack
+from kernelet.learners.direct.pre_images import learn_pre_images
+from kernelet.learners.direct.problems.pca import PrincipalProblem
+from kernelet.learners.direct.search.ground import TableGround
+from kernelet.machine import KernelMachine
+
+# Components of less variance than this share of the first are rounding errors.
+_NO_VARIANCE = 1e-12
+
+
+@saved(explained_variance_=np.ndarray, **WAY_BACK, **FITTED)
+class SparseKernelPCA(
+    HasVectors,
+    WayBack,
+    DirectEstimator,
+    KernelFeatures,
+):
+    r"""Kernel PCA whose number of vectors is fixed in advance.
+
+    The direct method learns expansion vectors Z whose span holds orthonormal directions that keep
+    most of the variance, by gradient descent on the marginal objective
+
+    .. math:: W(Z) = \min_{w_1, \dots, w_k} -\sum_j \mathrm{var}\, \langle w_j, \phi(x)\rangle
+        \quad\text{s.t.}\quad \langle w_i, w_j \rangle = \delta_{ij}, \quad
+        w_j \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
+
+    where the inner problem is solved by eigenvalues at every step. With all rows as vectors it is
+    scikit-learn's KernelPCA, up to signs.
+
+    Parameters
+    ----------
+    n_vectors : int, default=20
+        The budget: kernel evaluations per row, for all components together.
+    n_components : int or None, default=None
+        Number of components; None is as many as there are vectors.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does. It is not learned: variances in two
+        feature spaces cannot be compared, and the error of `inverse_transform` on new rows tells
+        only which kernels are too narrow, as wide ones do no worse.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    fit_inverse_transform : bool, default=False
+        Whether to learn the way back as well, a kernel ridge machine with as many vectors from the
+        components to the rows.
+    init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
+        Where the vectors start; an array has shape (n_vectors, n_features).
+    n_init : int, default=1
+        Starts; the one with the lowest W is kept.
+    max_iter : int, default=300
+        Steps of L-BFGS for each start.
+    tol : float, default=1e-3
+        The search ends when W falls by less than a tenth of this share, three steps in a row;
+        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
+    warm_start : bool, default=False
+        Start from the vectors of the last fit; vectors are added where they help most, or the
+        least useful dropped, when ``n_vectors`` has changed.
+    verbose : int, default=0
+        Print every ``verbose``-th step to standard error.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the initial vectors.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        Computes the components.
+    vectors_ : ndarray of shape (n_vectors, n_features)
+        The expansion vectors.
+    n_vectors_ : int
+        How many there are.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of each component over the training rows: scikit-learn's ``eigenvalues_`` divided
+        by the number of rows.
+    inverse_machine_ : KernelMachine or None
+        From components to rows, if ``fit_inverse_transform``.
+    objective_ : float
+        W at the end, minus the variance that is kept.
+    history_ : list of ndarray
+        One array: W after each step.
+    n_iter_ : int
+        Steps taken.
+    n_evaluations_ : int
+        Evaluations of W and its gradient.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best vectors until then were kept.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    M. Wu, B. Schölkopf, G. Bakır, "A direct method for building sparse kernel learning
+    algorithms", JMLR 7 (2006), section 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> pca = SparseKernelPCA(n_vectors=20, n_components=5, random_state=0).fit(X)
+    >>> pca.transform(X).shape, pca.n_vectors_
+    ((1797, 5), 20)
+    """
+
+    def __init__(
+        self,
+        n_vectors: int = 20,
+        *,
+        n_components: int | None = None,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        fit_inverse_transform: bool = False,
+        init: str | ArrayLike = "kmeans",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-3,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_vectors = n_vectors
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_inverse_transform = fit_inverse_transform
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : None, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a weight equals as many repetitions.
+
+        Returns
+        -------
+        self : object
+        """
+        data = unlabelled_set(self, X, sample_weight)
+        (budget,) = self._budgets(1)
+        wanted = budget if self.n_components is None else count("n_components", self.n_components)
+        if wanted > budget:
+            raise ValueError(
+                f"{wanted} components need at least as many vectors, n_vectors={budget}; raise "
+                "n_vectors or give a smaller n_components."
+            )
+        problem = PrincipalProblem(data.weights, wanted)
+        searches = self._search_vectors(
+            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
+        )
+        machine = self._store(searches, data.kernel)
+        variance = 0.5 * searches[0].best.norm_gradient
+        kept = np.arange(variance.size) == 0
+        kept |= variance > _NO_VARIANCE * variance[0]
+        self.explained_variance_ = np.maximum(variance[kept], 0.0)
+        self.machine_ = KernelMachine(
+            machine.kernel,
+            machine.vectors,
+            machine.coefficients[:, kept],
+            machine.intercepts[kept],
+        )
+        warn_if_constant(self, data.X)
+        back = None
+        if self.fit_inverse_transform:
+            seed = int(data.rng.randint(np.iinfo(np.int32).max))
+            back = learn_pre_images(
+                self.machine_, data.X, data.weights, self.max_iter, self.tol, seed
+            )
+        self._keep_way_back(back)
+        return self
+
+    def _check_loaded(self) -> None:
+        self._recall_vectors()
+        self._check_way_back()

@@ -1,0 +1,210 @@
+"""The direct method on support vector regression and quantile regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernelet.kernels import Kernel
+from kernelet.learners.base.model_file import saved
+from kernelet.learners.base.parameters import choice, cost, positive
+from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.direct.estimator import FITTED, DirectEstimator
+from kernelet.learners.direct.problems.interval import IntervalProblem, SquaredIntervalProblem
+from kernelet.learners.direct.search.ground import TableGround
+from kernelet.learners.direct.search.learn import INNER_SHARE
+from kernelet.machine import KernelMachine
+
+LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
+
+
+@saved(kernel_gain_=float, **FITTED)
+class SparseSVR(DirectEstimator, KernelRegressor):
+    r"""Support vector regression whose number of vectors is fixed in advance.
+
+    The direct method learns the expansion vectors Z together with the machine, by gradient descent
+    on the marginal objective
+
+    .. math:: W(Z) = \min_{w, b} \tfrac12 \|w\|^2
+        + \sum_i C_i \max\bigl(0, |y_i - \langle w, \phi(x_i)\rangle - b| - \epsilon\bigr)
+        \quad\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
+
+    where the inner problem is solved exactly at every step. With all rows as vectors it is
+    scikit-learn's SVR. Two other losses can take the place of this one:
+
+    - ``"squared_epsilon_insensitive"``,
+      :math:`C_i \max(0, |y_i - f(x_i)| - \epsilon)^2`, as in scikit-learn's LinearSVR. It is
+      smooth, which makes the search faster, but follows outliers more.
+    - ``"quantile"``, :math:`C_i\, (q \max(0, y_i - f(x_i)) + (1 - q) \max(0, f(x_i) - y_i))`: a
+      share q of the targets lies below the machine.
+
+    Parameters
+    ----------
+    n_vectors : int, default=20
+        The budget: kernel evaluations per prediction.
+    C : float or "auto", default=1.0
+        Cost of a deviation, or of its square, as in scikit-learn's SVR and LinearSVR. "auto"
+        chooses it, a power of ten, by the loss of rows held out; see `SparseSVC`.
+    epsilon : float, default=0.1
+        Deviations up to this size cost nothing; not with ``loss="quantile"``.
+    loss : str, default="epsilon_insensitive"
+        "epsilon_insensitive" or "squared_epsilon_insensitive" for support vector regression,
+        "quantile" for regression of a quantile.
+    quantile : float, default=0.5
+        Above 0 and below 1; with ``loss="quantile"``.
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    learn_kernel : {"auto", "features", "projection", True, False}, default=False
+        What is learned of a radial kernel along with the vectors, from ``gamma`` on:
+
+        - "features": a scale for each feature (`kernelet.kernels.ScaledFeatures`);
+        - "projection": a matrix of ``rank`` combinations of the features
+          (`kernelet.kernels.ProjectedFeatures`);
+        - True: one width for all features; False: nothing;
+        - "auto": where the kernel is radial and the loss has no quantile, a
+          projection if there are at most 20 features with 40 rows each, otherwise a scale for each
+          feature. Nothing otherwise.
+    rank : int or None, default=None
+        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
+        there are features.
+    init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
+        Where the vectors start; an array has shape (n_vectors, n_features).
+    n_init : int, default=1
+        Starts; the one with the lowest W is kept.
+    max_iter : int, default=300
+        Steps of L-BFGS for each start.
+    tol : float, default=3e-3
+        The search ends when W falls by less than a tenth of this share, three steps in a row;
+        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``. Where the loss is
+        smooth, ``n_vectors / 20`` times what it is for 20 above that, three times at most.
+    warm_start : bool, default=False
+        Start from the vectors of the last fit; vectors are added where they help most, or the
+        least useful dropped, when ``n_vectors`` has changed.
+    verbose : int, default=0
+        Print every ``verbose``-th step to standard error.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the initial vectors.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The compact predictor.
+    vectors_ : ndarray of shape (n_vectors, n_features)
+        The expansion vectors.
+    n_vectors_ : int
+        How many there are.
+    objective_ : float
+        W at the end.
+    C_ : float
+        The cost: the one given, or chosen.
+    kernel_gain_ : float
+        The share by which W lies below its value with the kernel given, over the same vectors; for
+        a quantile, the share by which the loss of rows held out fell. 0 where nothing is learned of
+        the kernel.
+    history_ : list of ndarray
+        One array: W after each step, with a regulariser where scales of features are learned.
+    n_iter_ : int
+        Steps taken.
+    n_evaluations_ : int
+        Evaluations of W and its gradient.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search; the best vectors until then were kept.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    M. Wu, B. Schölkopf, G. Bakır, "A direct method for building sparse kernel learning
+    algorithms", JMLR 7 (2006), section 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-10.0, 10.0, 201)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi)
+    >>> model = SparseSVR(n_vectors=8, C=10.0, epsilon=0.01, gamma=0.1, random_state=0).fit(X, y)
+    >>> model.n_vectors_, bool(model.score(X, y) > 0.99)
+    (8, True)
+    """
+
+    def __init__(
+        self,
+        n_vectors: int = 20,
+        *,
+        C: float | str = 1.0,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        quantile: float = 0.5,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        learn_kernel: bool | str = False,
+        rank: int | None = None,
+        init: str | ArrayLike = "kmeans",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 3e-3,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_vectors = n_vectors
+        self.C = C
+        self.epsilon = epsilon
+        self.loss = loss
+        self.quantile = quantile
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.learn_kernel = learn_kernel
+        self.rank = rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _learn(self, data: RegressionSet) -> KernelMachine:
+        searches = self._search_vectors(
+            TableGround(data.X, data.weights, data.targets),
+            data.kernel,
+            [self._problem(data)],
+            data.rng,
+        )
+        return self._store(searches, data.kernel)
+
+    def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
+        costs = cost(self.C) * data.weights
+        tol = INNER_SHARE * positive("tol", self.tol)
+        loss = choice("loss", self.loss, LOSSES)
+        if loss == "quantile":
+            quantile = self.quantile
+            if not isinstance(quantile, Real) or not 0.0 < float(quantile) < 1.0:
+                raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}.")
+            return IntervalProblem.pinball(data.targets, costs, float(quantile), data.size, tol)
+        epsilon = self.epsilon
+        if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
+            raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")
+        if loss == "squared_epsilon_insensitive":
+            return SquaredIntervalProblem.tube(data.targets, costs, float(epsilon), tol)
+        return IntervalProblem.tube(data.targets, costs, float(epsilon), data.size, tol)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._recall_vectors()

@@ -1,0 +1,1 @@
+"""The linear programming SVM in a Gram subspace."""

@@ -1,0 +1,205 @@
+"""The leading Gram eigenvectors of a sample as features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernelet.kernels import Kernel
+from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.model_file import saved
+from kernelet.learners.base.out_of_core import SAMPLE_ROWS, distant_set
+from kernelet.learners.base.parameters import choice, count
+from kernelet.learners.base.progress import reporting, with_callbacks
+from kernelet.learners.base.training_data import FloatArray
+from kernelet.learners.base.transformer import KernelFeatures
+from kernelet.learners.base.unlabelled_data import UnlabelledSet, unlabelled_set
+from kernelet.machine import KernelMachine
+from kernelet.rows import is_distant
+from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
+
+# Sample points where their number is not given: so many, or so many for each component.
+_LANDMARKS = 1000
+_LANDMARKS_PER_COMPONENT = 3
+# Rows for each of the points that are chosen among them.
+_SAMPLE_PER_LANDMARK = 4
+
+
+def principal_space(
+    X: Any,
+    weights: FloatArray,
+    kernel: Kernel,
+    n_components: Any,
+    n_landmarks: Any,
+    landmarks: Any,
+    random_state: np.random.RandomState | int | None,
+) -> PrincipalMap:
+    """The subspace of the leading eigenvectors of a sample of the rows, (3.4)-(3.6).
+
+    There are no more sample points than distinct rows, and no more components than the Gram matrix
+    has rank.
+    """
+    n_components = count("n_components", n_components)
+    if not isinstance(landmarks, str):
+        vectors = seed_vectors(X, None, landmarks, kernel)
+        return PrincipalMap.from_vectors(kernel, vectors, n_components)
+    choice("landmarks", landmarks, SEEDERS)
+    n_distinct = canonical_rows(X, None, weights).costs.size
+    wanted = max(_LANDMARKS, _LANDMARKS_PER_COMPONENT * n_components)
+    if n_landmarks is not None:
+        wanted = count("n_landmarks", n_landmarks)
+        if wanted < n_components:
+            raise ValueError(
+                f"n_landmarks={wanted} points have no more than {wanted} eigenvectors; raise "
+                f"n_landmarks or lower n_components={n_components}."
+            )
+    vectors = seed_vectors(X, min(wanted, n_distinct), landmarks, kernel, random_state, weights)
+    return PrincipalMap.from_vectors(kernel, vectors, n_components)
+
+
+def sample_rows(estimator: Any) -> int:
+    """How many rows that are elsewhere are drawn for sample points to be chosen among."""
+    wanted = estimator.n_landmarks or _LANDMARKS_PER_COMPONENT * estimator.n_components
+    return max(SAMPLE_ROWS, _SAMPLE_PER_LANDMARK * count("n_landmarks", wanted))
+
+
+def projecting_machine(space: PrincipalMap) -> KernelMachine:
+    """A machine whose outputs are the features, evaluated in blocks of rows."""
+    return KernelMachine(space.kernel, space.vectors, space.transform.T, np.zeros(space.rank))
+
+
+@saved(eigenvalues_=np.ndarray)
+class KernelSubspace(KernelFeatures):
+    r"""Coordinates in the span of the leading Gram eigenvectors of a sample.
+
+    .. math:: [x]_V = \Lambda_S^{-1/2} U_S'\, (k(x, z_1), \ldots, k(x, z_L))', \qquad
+        K^z = U \Lambda U'
+
+    the projection of :math:`\phi(x)` onto S orthonormal directions of the feature space: kernel
+    principal components without centring. Scalar products of the features are those of the
+    projections.
+
+    Parameters
+    ----------
+    n_components : int, default=200
+        Number of features S; fewer where the sample has a smaller rank.
+    n_landmarks : int or None, default=None
+        Number of sample points L; None is 1000 or three times ``n_components``, whichever is more,
+        and never more than there are distinct rows.
+    kernel : str, Kernel or callable, default="rbf"
+        A name or a kernel object.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    landmarks : {"random", "kmeans", "greedy", "sgma"} or array, default="random"
+        How the sample points are chosen: at random as in the paper, centres of k-means, pivots of
+        the Cholesky decomposition, sparse greedy approximation, or these points.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sample.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        Computes the features.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The leading eigenvalues of the Gram matrix, in decreasing order.
+    n_components_ : int
+        How many there are.
+    landmarks_ : ndarray of shape (n_landmarks, n_features)
+        The sample points.
+    n_landmarks_ : int
+        How many there are: kernel evaluations per row.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    Y. Yajima, H. Ohi, M. Mori, "Extracting feature subspace for kernel based linear programming
+    support vector machines", J. Oper. Res. Soc. Japan 46 (2003), equations (3.4)-(3.6).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> space = KernelSubspace(20, n_landmarks=300, random_state=0).fit(X)
+    >>> space.transform(X).shape
+    (1797, 20)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 200,
+        *,
+        n_landmarks: int | None = None,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        landmarks: str | ArrayLike = "random",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; or a `numpy.memmap`, `kernelet.rows.Chunks`, a Dask array or a Dask data frame,
+            which are gone through once; the sample points are then chosen among 20000 random rows.
+        y : None, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: how probably they are drawn.
+
+        Returns
+        -------
+        self : object
+        """
+        if is_distant(X):
+            far = distant_set(self, X, None, sample_weight, sample_rows(self))
+            data = UnlabelledSet(far.sample.block.X, far.sample.weights, far.kernel, far.rng)
+        else:
+            data = unlabelled_set(self, X, sample_weight)
+        with reporting(self, verbose=0, max_steps=0):
+            space = principal_space(
+                data.X,
+                data.weights,
+                data.kernel,
+                self.n_components,
+                self.n_landmarks,
+                self.landmarks,
+                data.rng,
+            )
+        self.machine_ = projecting_machine(space)
+        self.eigenvalues_ = space.eigenvalues
+        warn_if_constant(self, data.X)
+        return self
+
+    @property
+    def landmarks_(self) -> FloatArray:
+        """The sample points."""
+        vectors: FloatArray = self.machine_.vectors
+        return vectors
+
+    @property
+    def n_landmarks_(self) -> int:
+        """The number of sample points."""
+        return self.machine_.n_vectors

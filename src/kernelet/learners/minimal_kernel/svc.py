@@ -1,0 +1,319 @@
+"""Minimal kernel classifiers: the estimator over `linearisation`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.caller import warn_caller
+from kernelet.learners.base.model_file import saved
+from kernelet.learners.base.parameters import choice, count, positive
+from kernelet.learners.base.progress import reporting
+from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.minimal_kernel.candidates import (
+    BoolArray,
+    Candidates,
+    Kept,
+    ReducedKernel,
+    draw_candidates,
+    retire,
+)
+from kernelet.learners.minimal_kernel.linearisation import (
+    SOLVERS,
+    Linearisation,
+    MinimalKernel,
+    PoundLoss,
+    SuccessiveLinearisation,
+)
+from kernelet.learners.minimal_kernel.partial_fit import StreamClassifier
+from kernelet.machine import KernelMachine
+from kernelet.solvers import Solution, hinge_lasso_many
+
+
+@saved(
+    Kept,
+    ReducedKernel,
+    n_constraints_=int,
+    n_coefficients_=int,
+    loo_error_bound_=float,
+    loo_correctness_bound_=float,
+    objective_=float,
+    history_=list,
+    n_iter_=int,
+    n_rows_seen_=int,
+    interrupted_=bool,
+)
+class MinimalKernelSVC(StreamClassifier):
+    r"""A classifier over few rows, which also count its errors rather than only add them up.
+
+    .. math:: \min_{u, b} \sum_i C_i\, (\xi_i)_\# + \sum_j (|u_j|)_\#, \qquad
+        x_\# = |x| + \mu |x|_*, \qquad
+        \xi_i = \max\bigl(0, 1 - y_i (\textstyle\sum_j k(x_i, z_j) u_j + b)\bigr)
+
+    where :math:`|x|_*` is 1 for x other than 0. The vectors :math:`z_j` are rows. From the solution
+    of the linear program (10), without the steps, successive linearisation of a smooth form goes
+    to a stationary vertex (algorithm 4.2). Many classes are one-vs-rest.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin violation, the paper's nu.
+    mu : float, default=1.0
+        What the presence of a coefficient or an error costs beside its size.
+    alpha : float, default=5.0
+        Steepness of the smooth form, (24).
+    n_candidates : int, float or None, default=None
+        Of how many random rows the vectors are chosen: a number, or a share of the rows as a
+        float. None takes all rows up to 500, and a fifth of them, but no more than 500, above
+        (remark 4.3).
+    kernel : str, Kernel or callable, default="rbf"
+        A name or a kernel object.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    solver : {"interior_point", "simplex"}, default="interior_point"
+        What solves the linear programs after the first, from the solution before: our interior
+        point on the rows that matter, with crossover to a vertex, or the simplex method of HiGHS.
+        Both end in vertices, where zeros are exact; the first is mostly several times faster.
+    max_iter : int, default=100
+        Linear programs after the first, for each class.
+    tol : float, default=1e-8
+        Relative duality gap of each linear program.
+    max_kept : int, default=2000
+        Rows that ``partial_fit`` keeps of all it has seen; more only where vectors and rows on the
+        margin are more.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+    verbose : int, default=0
+        Print every ``verbose``-th linear program to standard error.
+    random_state : int, RandomState instance or None, default=None
+        Draws the candidates, and the rows kept of a stream.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The compact predictor.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    vectors_ : ndarray of shape (n_vectors, n_features)
+        The rows with a coefficient in any machine.
+    n_vectors_ : int
+        How many there are; m2 of remark 4.4 for two classes.
+    n_constraints_ : int
+        Rows with a positive multiplier in the last linear program, m1 of remark 4.4, in sum over
+        the machines.
+    n_coefficients_ : int
+        Coefficients other than zero, in sum over the machines; m2 for two classes.
+    reduced_kernels_ : list of ReducedKernel
+        For each machine the m1 x m2 rectangular kernel, on which the last linear program can be
+        solved again.
+    loo_error_bound_ : float
+        Upper bound on the leave-one-out error of the machine of the linear program (10), equation
+        (13): the share, by weight, of rows that have a multiplier or a coefficient there, in any
+        of the machines. It is no bound for the final machine of algorithm 4.2, which has fewer
+        vectors; nor for a procedure that draws other candidates or resolves another ``gamma`` when
+        a row is left out. Where (10) has several solutions, it holds for the one that stays a
+        solution.
+    loo_correctness_bound_ : float
+        One minus that, equation (12).
+    objective_ : float
+        The smooth objective (25), summed over the machines.
+    history_ : list of ndarray
+        The smooth objective after (10) and after each linearisation, for each machine.
+    n_iter_ : int
+        Linear programs solved.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early, with a usable model.
+    n_rows_seen_ : int
+        Rows of all batches since the last ``fit``, that one included.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    G. Fung, O. L. Mangasarian, A. J. Smola, "Minimal kernel classifiers", JMLR 3 (2002),
+    equations (10)-(30).
+
+    Examples
+    --------
+    >>> from kernelet.datasets import make_checkerboard
+    >>> X, y = make_checkerboard(400, random_state=0)
+    >>> model = MinimalKernelSVC(C=100.0, gamma=1.0).fit(X, y)
+    >>> model.n_vectors_ < 40, bool(model.score(X, y) > 0.97)
+    (True, True)
+    >>> model.reduced_kernels_[0].shape == (model.n_constraints_, model.n_vectors_)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        mu: float = 1.0,
+        alpha: float = 5.0,
+        n_candidates: int | float | None = None,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "interior_point",
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        max_kept: int = 2000,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.mu = mu
+        self.alpha = alpha
+        self.n_candidates = n_candidates
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_kept = max_kept
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _learn_from(self, data: TrainingSet, is_vector: BoolArray | None) -> KernelMachine:
+        loss = PoundLoss(positive("mu", self.mu), positive("alpha", self.alpha))
+        choice("solver", self.solver, SOLVERS)
+        positive("tol", self.tol)
+        count("max_iter", self.max_iter)
+        count("max_kept", self.max_kept)
+        costs = positive("C", self.C) * data.weights
+        Y = data.targets
+        candidates = draw_candidates(
+            data.X, data.weights, self.n_candidates, data.rng, always=is_vector
+        )
+        Phi = np.asarray(data.kernel(data.X, candidates.vectors), dtype=np.float64)
+        rows = {"X": data.X, "y": self.classes_[data.codes]}
+        ends: list[MinimalKernel] = []
+        with reporting(self, 0, self.max_iter * Y.shape[1], **rows) as report:
+            firsts = hinge_lasso_many(Phi, Y, costs, tol=self.tol, n_jobs=1)
+            for k, (y, first) in enumerate(zip(Y.T, firsts, strict=True)):
+                sla = SuccessiveLinearisation(Phi, y, costs, loss, self.solver, self.tol)
+                step = self._teller(k, Y.shape[1], data.kernel, candidates, report)
+                # after Ctrl-C the machines that are left stay those of (10)
+                stopped = any(end.was_interrupted for end in ends)
+                ends.append(sla.run(first, 0 if stopped else self.max_iter, step))
+        self._store(data, candidates, Phi, costs, ends)
+        self._warn(ends)
+        return _machine(data.kernel, candidates.vectors, [end.last.solution for end in ends])
+
+    def _teller(
+        self, k: int, n_machines: int, kernel: Kernel, candidates: Candidates, report: Any
+    ) -> Callable[[Linearisation], bool]:
+        """Tell people and callbacks of every linear program."""
+        n_steps = 0
+
+        def tell(step: Linearisation) -> bool:
+            nonlocal n_steps
+            n_steps += 1
+            if self.verbose > 0 and n_steps % self.verbose == 0:
+                weights = step.solution.weights
+                print(
+                    f"machine {k + 1:3d}  linear program {n_steps:3d}  value {step.value:.6e}  "
+                    f"vectors {np.count_nonzero(weights)}  gap {step.solution.gap:.0e}",
+                    file=sys.stderr,
+                )
+
+            def attributes() -> dict[str, Any]:
+                return {"machine_": _machine(kernel, candidates.vectors, [step.solution])}
+
+            # one machine of several is no classifier
+            wants_end: bool = report(None, attributes if n_machines == 1 else None)
+            return wants_end
+
+        return tell
+
+    def _store(
+        self,
+        data: TrainingSet,
+        candidates: Candidates,
+        Phi: FloatArray,
+        costs: FloatArray,
+        ends: list[MinimalKernel],
+    ) -> None:
+        """Fitted attributes, and what a further batch needs."""
+        Y = data.targets
+        marked = np.zeros(data.codes.size, dtype=bool)
+        self.reduced_kernels_ = []
+        for y, end in zip(Y.T, ends, strict=True):
+            first, last = end.first, end.last
+            marked |= (first.multipliers > 0.0) | candidates.rows_with(first.weights != 0.0)
+            rows, columns = (last.solution.multipliers > 0.0), (last.solution.weights != 0.0)
+            self.reduced_kernels_.append(
+                ReducedKernel(
+                    data.kernel,
+                    data.X[np.flatnonzero(rows)],
+                    candidates.vectors[columns],
+                    y[rows],
+                    last.costs[rows],
+                    last.penalties[columns],
+                    last.solution.primal_value,
+                )
+            )
+        self.loo_error_bound_ = float(data.weights[marked].sum() / data.weights.sum())
+        self.loo_correctness_bound_ = 1.0 - self.loo_error_bound_
+        self.n_constraints_ = sum(reduced.shape[0] for reduced in self.reduced_kernels_)
+        self.n_coefficients_ = sum(reduced.shape[1] for reduced in self.reduced_kernels_)
+        self.objective_ = float(sum(end.last.value for end in ends))
+        self.history_ = [np.array(end.history) for end in ends]
+        self.n_iter_ = sum(len(end.history) for end in ends)
+        self.interrupted_ = any(end.was_interrupted for end in ends)
+        solutions = [end.last.solution for end in ends]
+        W = np.stack([solution.weights for solution in solutions], axis=1)
+        b = np.array([solution.intercept for solution in solutions])
+        self._rng = data.rng
+        self._kept = retire(
+            Kept(data.X, data.codes, data.weights, candidates.rows_with((W != 0.0).any(axis=1))),
+            np.stack([solution.multipliers for solution in solutions], axis=1),
+            np.stack([end.last.costs for end in ends], axis=1),
+            Y * (Phi @ W + b),
+            self.max_kept,
+            data.rng,
+        )
+
+    def _warn(self, ends: list[MinimalKernel]) -> None:
+        name = type(self).__name__
+        stuck = [end.last.solution for end in ends if not end.last.solution.is_optimal]
+        early = [end for end in ends if not end.is_stationary]
+        if stuck:
+            gap = max(solution.gap for solution in stuck)
+            warn_caller(
+                f"{name} reached a relative gap of {gap:.1e} only: {stuck[0].status.value}.",
+                ConvergenceWarning,
+            )
+        elif early:
+            worst = max(early, key=lambda end: end.n_linearisations)
+            why = "Ctrl-C" if self.interrupted_ else "max_iter or a callback"
+            warn_caller(
+                f"{name} stopped early, by {why}: {len(early)} of {len(ends)} machines are not "
+                f"stationary after {worst.n_linearisations} linear programs (objective "
+                f"{self.objective_:.6g}). Raise max_iter; the model is usable.",
+                ConvergenceWarning,
+            )
+
+
+def _machine(kernel: Kernel, vectors: FloatArray, solutions: list[Solution]) -> KernelMachine:
+    """The machine over the candidates that have a coefficient."""
+    W = np.stack([solution.weights for solution in solutions], axis=1)
+    used = (W != 0.0).any(axis=1)
+    intercepts = np.array([solution.intercept for solution in solutions])
+    return KernelMachine(kernel, vectors[used], W[used], intercepts)

@@ -1,0 +1,148 @@
+"""The relevance vector machine as a classifier (Tipping 2001; Tipping and Faul 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kernelet.kernels import Kernel
+from kernelet.learners.base.classifier import KernelClassifier
+from kernelet.learners.base.lazy_prediction import lazy_methods
+from kernelet.learners.base.model_file import saved
+from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.relevance.learn import Basis, learn_relevance
+from kernelet.learners.relevance.likelihoods import BernoulliLikelihood
+from kernelet.machine import KernelMachine, SigmoidCalibration
+
+
+@lazy_methods
+@saved(objective_=float, evidence_path_=list, n_iter_=int)
+class RelevanceVectorClassifier(KernelClassifier):
+    r"""The relevance vector machine: a sparse Bayesian classifier with probabilities.
+
+    .. math:: p(y = 1 \mid x) = \frac1{1 + e^{-f(x)}}, \qquad
+        f(x) = \sum_j w_j k(x, x_j) + b, \qquad w_j \sim N(0, \alpha_j^{-1}),
+
+    with the precisions that make the data most probable,
+
+    .. math:: \max_\alpha \log \int p(y \mid w) \, p(w \mid \alpha) \, dw,
+
+    the integral by Laplace's approximation around the mode of the posterior. Most precisions are
+    infinite at the maximum, and their rows not needed. There is no cost parameter to choose. The
+    search is the fast sequential one, with exchanges of one vector for another at its end; only
+    steps that raise the evidence are taken. Many classes are one-vs-rest and share the vectors
+    that any needs. Memory grows with the square of the number of distinct rows.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        A name or a kernel object; it need not be positive definite.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, resolved as scikit-learn does.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        The search ends when no vector promises to raise the log evidence by more.
+    max_iter : int, default=1000
+        Additions and exchanges, for each binary machine.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the likelihood.
+    verbose : int, default=0
+        Print every ``verbose``-th step to standard error.
+
+    Attributes
+    ----------
+    machine_ : KernelMachine
+        The compact predictor.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    vectors_ : ndarray of shape (n_vectors, n_features)
+        The relevance vectors, rows of the training data.
+    n_vectors_ : int
+        How many there are.
+    objective_ : float
+        Log marginal likelihood, summed over the binary machines, which is maximised. The bias has
+        a prior precision of 1e-12.
+    evidence_path_ : list of ndarray of shape (n_steps, 2)
+        Number of vectors and log evidence after each step, for each binary machine.
+    n_iter_ : int
+        Steps, over all binary machines.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of str
+        Their names, when X had any.
+
+    References
+    ----------
+    M. E. Tipping, "Sparse Bayesian learning and the relevance vector machine", JMLR 1 (2001);
+    M. E. Tipping, A. C. Faul, "Fast marginal likelihood maximisation for sparse Bayesian models",
+    AISTATS 2003.
+
+    Examples
+    --------
+    >>> from kernelet.datasets import make_ripley
+    >>> X, y = make_ripley(250, random_state=0)
+    >>> model = RelevanceVectorClassifier(gamma=2.0).fit(X, y)
+    >>> model.n_vectors_
+    3
+    >>> model.predict_proba([[-0.3, 0.3]]).round(2)
+    array([[0.62, 0.38]])
+    """
+
+    objective_: float
+
+    _rescales_kernel_values = True
+
+    def __init__(
+        self,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        *,
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.verbose = verbose
+
+    def _learn(self, data: TrainingSet) -> KernelMachine:
+        basis = Basis.of(data.X, data.kernel, data.weights)
+        likelihoods = [
+            BernoulliLikelihood(0.5 * (column + 1.0), data.weights) for column in data.targets.T
+        ]
+        rows = {"X": data.X, "y": self.classes_[data.codes]}
+        runs = learn_relevance(self, basis, likelihoods, basis.machine, **rows)
+        self.objective_ = float(sum(run.state.evidence for run in runs))
+        self.evidence_path_ = [run.path for run in runs]
+        self.n_iter_ = max(1, sum(run.n_iter for run in runs))
+        return basis.machine([run.state for run in runs])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes.
+
+        Those of several classes are the binary machines' own, divided by their sum.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        scores = self.decision_function(X)
+        k = self.machine_.n_outputs
+        return SigmoidCalibration(np.full(k, -1.0), np.zeros(k)).probabilities(scores)

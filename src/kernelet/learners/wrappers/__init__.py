@@ -1,0 +1,1 @@
+"""Models around fitted models: probabilities, and the columns of a table."""

@@ -1,0 +1,1 @@
+"""Hinge problems over rows that are read in blocks."""

@@ -1,0 +1,1 @@
+"""Minimum enclosing balls in a feature space, by core sets."""

@@ -1,0 +1,276 @@
+r"""The L2-SVM with a penalised bias, exactly, over kernel values: Newton's method on working sets.
+
+.. math:: \min_{w, b} \tfrac12 \|w\|^2 + \tfrac12 b^2
+    + \tfrac12 \sum_i C_i \max(0, 1 - y_i (w'\varphi(x_i) + b))^2, \qquad u_q'w = 0
+
+The loss is piecewise quadratic. For given rows with a loss the minimum is one linear system, and a
+step towards it, as long as the value falls, changes these rows; a few dozen steps end exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import dense
+from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
+from kernelet.solvers.enclosing_ball.margin_coordinates import line_search, margin_in_coordinates
+from kernelet.solvers.parallel import one_thread_if_small
+from kernelet.solvers.solution import FloatArray, Status
+
+IndexArray = NDArray[np.intp]
+
+# Rows of the first working set, and how many may join at once.
+_FIRST = 1000
+_MOST_ADDED = 500
+# A margin this near to 1 is 1.
+_ROUNDING = 1e-10
+_EPSILON = float(np.finfo(np.float64).eps)
+# A relative duality gap that is as good as none, where there are no digits for less.
+NEAR = 1e-6
+# What is added to a diagonal if rounding takes more from it, in shares of its largest element.
+_LIFTS = (0.0, 1e-16, 1e-15, 1e-14, 1e-13)
+# Steps in which the value may fall by no more than rounding.
+_PATIENCE = 30
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMargin:
+    """The machine.
+
+    Attributes
+    ----------
+    function : Expansion
+        f, orthogonal to the directions.
+    own : Expansion
+        The same before its part in these was removed.
+    n_vectors : int
+        Rows with a multiplier: kernel values that f needs besides those of the directions.
+    primal_value, dual_value : float
+    n_iter : int
+        Linear systems solved.
+    status : Status
+    """
+
+    function: Expansion
+    own: Expansion
+    n_vectors: int
+    primal_value: float
+    dual_value: float
+    n_iter: int
+    status: Status
+
+
+def newton_multipliers(
+    K: FloatArray, C: FloatArray, a: FloatArray, max_iter: int
+) -> tuple[FloatArray, int, bool]:
+    """Minimise 1/2 a'Ka + 1/2 sum_i C_i max(0, 1 - (Ka)_i)^2, from a given a.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Gram matrix with labels and bias in it.
+    C : ndarray of shape (n,)
+    a : ndarray of shape (n,)
+    max_iter : int
+
+    Returns
+    -------
+    a : ndarray of shape (n,)
+        C_i xi_i; some may be negative if it has not converged.
+    n_iter : int
+    converged : bool
+
+    Examples
+    --------
+    >>> newton_multipliers(np.eye(2), np.ones(2), np.zeros(2), 10)
+    (array([0.5, 0.5]), 1, True)
+    """
+    margins, largest = K @ a, float(K.diagonal().max())
+    best, least, at_best, n_iter = a, np.inf, 0, 0
+    for n_iter in range(1, max_iter + 1):
+        active = np.flatnonzero(margins < 1.0)
+        try:
+            goal = _minimum_over(active, K, C)
+        except LinAlgError:
+            break
+        change, slope = goal - a, K[:, active] @ goal[active] - margins
+        step = line_search(margins, slope, C, float(a @ slope), float(change @ slope))
+        a = goal if step == 1.0 else a + step * change
+        margins = margins + step * slope
+        # what a is to be at the minimum; rows at the margin may be on either side of it
+        loss = np.maximum(0.0, 1.0 - margins)
+        error = float(np.abs(a / C - loss).max())
+        value = 0.5 * float(a @ margins + C @ loss**2)
+        if value < least * (1.0 - _ROUNDING):
+            best, least, at_best = a, value, n_iter
+        is_rounding = error <= _EPSILON * largest * float(np.abs(a).sum())
+        if error <= _ROUNDING or (is_rounding and _gap(a, K, C) <= NEAR):
+            tidy = _without_negatives(a, K, C)
+            if _gap(tidy, K, C) <= NEAR:
+                return tidy, n_iter, True
+        if n_iter > at_best + _PATIENCE:
+            break
+    tidy = _without_negatives(best, K, C)
+    if _gap(tidy, K, C) <= NEAR:
+        return tidy, n_iter, True
+    # not multipliers of the dual, but the best w that was seen
+    other = margin_in_coordinates(K, C, max_iter)
+    return min(best, other, key=lambda at: _values(at, K, C)[0]), n_iter, False
+
+
+def _values(a: FloatArray, K: FloatArray, C: FloatArray) -> tuple[float, float]:
+    """Primal value of w, and the dual value of what would be its multipliers."""
+    margins = K @ a
+    squared = float(a @ margins)
+    primal = 0.5 * squared + 0.5 * float(C @ np.maximum(0.0, 1.0 - margins) ** 2)
+    return primal, float(a.sum()) - 0.5 * squared - 0.5 * float(a @ (a / C))
+
+
+def _lower_bound(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
+    """The dual value of the best multiple of a point of the dual."""
+    a = np.maximum(a, 0.0)
+    curvature = float(a @ (K @ a) + a @ (a / C))
+    return 0.5 * float(a.sum()) ** 2 / curvature if curvature > 0.0 else 0.0
+
+
+def _gap(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
+    """Size of the relative duality gap: with negative multipliers the dual may be the larger."""
+    primal, dual = _values(a, K, C)
+    return abs(primal - dual) / primal if primal > 0.0 else np.inf
+
+
+def _without_negatives(a: FloatArray, K: FloatArray, C: FloatArray) -> FloatArray:
+    """Large multipliers cancel in w, which they would no longer if some were just clipped."""
+    clipped = np.maximum(a, 0.0)
+    try:
+        while (a < 0.0).any():
+            a = _minimum_over(np.flatnonzero(a > 0.0), K, C)
+    except LinAlgError:
+        return clipped
+    return a if _gap(a, K, C) <= _gap(clipped, K, C) else clipped
+
+
+def _minimum_over(active: IndexArray, K: FloatArray, C: FloatArray) -> FloatArray:
+    """The multipliers if these rows, and no others, have a loss."""
+    ridge, a = 1.0 / C[active], np.zeros(C.size)
+    for lift in _LIFTS:
+        gram = K[np.ix_(active, active)]
+        gram.flat[:: active.size + 1] += ridge + lift * float(K.diagonal().max())
+        try:
+            factor = cho_factor(gram, lower=True, overwrite_a=True)
+        except LinAlgError:
+            continue
+        a[active] = cho_solve(factor, np.ones(active.size))
+        return a
+    raise LinAlgError("rows of so different a length, or so large a C, leave no digits")
+
+
+def exact_margin(
+    X: Any,
+    y: FloatArray,
+    C: FloatArray,
+    kernel: Kernel,
+    directions: Directions | None = None,
+    *,
+    max_iter: int = 500,
+) -> ExactMargin:
+    """Solve the problem over rows in memory.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+    y : ndarray of shape (n,)
+        -1 or +1.
+    C : ndarray of shape (n,)
+        Costs, all positive.
+    kernel : Kernel
+    directions : Directions or None, default=None
+        With their values at all rows.
+    max_iter : int, default=500
+        Linear systems allowed for each working set.
+
+    Returns
+    -------
+    ExactMargin
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0])
+    >>> exact_margin(X, y, np.ones(2), Linear()).function.coefficients.ravel().round(6)
+    array([-0.333333,  0.333333])
+    """
+    n = y.size
+    g = np.empty((n, 0)) if directions is None else directions.known
+    if g is None:
+        raise ValueError("directions must hold their values at all rows.")
+    index = _first_rows(y)
+    vectors = np.empty((0, X.shape[1]))
+    K, a = np.empty((0, 0)), np.empty(0)
+    n_iter, converged = 0, True
+    while True:
+        new = index[a.size :]
+        rows = np.asarray(dense(X[new]), dtype=np.float64)
+        vectors = np.concatenate([vectors, rows])
+        added = y[index][:, None] * (kernel(vectors, rows) + 1.0 - g[index] @ g[new].T) * y[new]
+        larger = np.empty((index.size, index.size))
+        larger[: a.size, : a.size] = K
+        larger[:, a.size :], larger[a.size :] = added, added.T
+        K, a = larger, np.append(a, np.zeros(new.size))
+        with one_thread_if_small(index.size**3 // 6):
+            a, spent, converged = newton_multipliers(K, C[index], a, max_iter)
+        n_iter += spent
+        free = np.flatnonzero(a)
+        weights = a[free] * y[index[free]]
+        own = Expansion(
+            index[free], vectors[free], weights[:, None], np.array([float(weights.sum())])
+        )
+        products = weights @ g[index[free]]
+        margins = y * (own.values(kernel, X)[:, 0] - g @ products)
+        slack = np.maximum(0.0, 1.0 - margins)
+        margins[index] = np.inf
+        missed = np.flatnonzero(margins < 1.0 - _ROUNDING)
+        if not missed.size or not converged:
+            break
+        room = max(_MOST_ADDED, index.size // 2)
+        worst = missed[np.argsort(margins[missed], kind="stable")[:room]]
+        index = np.append(index, worst)
+    squared = float(a @ (K @ a))
+    primal = 0.5 * squared + 0.5 * float(C @ slack**2)
+    dual = float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index]))
+    if not converged:
+        # at the minimum the multipliers are C_i xi_i
+        costs = C[index]
+        dual = max(_lower_bound(at, K, costs) for at in (a, costs * slack[index]))
+    status = Status.OPTIMAL
+    # a dual value above the primal one is no proof either: the digits are lost
+    if not (converged and abs(primal - dual) <= NEAR * primal):
+        status = Status.ITERATION_LIMIT if spent >= max_iter else Status.NUMERICAL_LIMIT
+    return ExactMargin(
+        own if directions is None else directions.removed_from(own, products),
+        own,
+        free.size,
+        primal,
+        dual,
+        n_iter,
+        status,
+    )
+
+
+def _first_rows(y: FloatArray) -> IndexArray:
+    """Rows evenly spaced among those of each class, at least one of each."""
+    if y.size <= 2 * _FIRST:
+        return np.arange(y.size)
+    sides = [np.flatnonzero(y == sign) for sign in (-1.0, 1.0)]
+    sizes = [min(side.size, 1 + _FIRST * side.size // y.size) for side in sides]
+    spaced = [
+        side[np.linspace(0, side.size - 1, size).astype(np.intp)]
+        for side, size in zip(sides, sizes, strict=True)
+    ]
+    return np.concatenate(spaced)

@@ -1,0 +1,162 @@
+"""Core sets that grow until their balls hold all rows: algorithm 2 of Tsang, Kocsor, Kwok (2006).
+
+A ball takes in the furthest of a few random rows until none of these is outside its (1 + eps)
+multiple, and where rows are not in memory, those of a sample that is. Then all rows are looked at,
+those outside are taken in, the furthest first, and so on until there are none. What the random rows
+only make probable, the last look proves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kernelet.solvers.enclosing_ball.ball import Ball, Look
+from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
+from kernelet.solvers.enclosing_ball.look import look_at_all
+from kernelet.solvers.solution import Status
+
+# With so few rows all are looked at, and none is drawn.
+FEW_ROWS = 1000
+# Below, distances are rounding errors.
+_LEAST_EPS = 1e-13
+# Points of a ball that had no time.
+_HURRY = 60
+_HURRY_EPS = 1e-12
+
+
+def enclose(
+    balls: Sequence[Ball],
+    rows: LabelledRows,
+    rng: np.random.RandomState,
+    *,
+    tol: float | None = None,
+    sample_size: int | None = 59,
+    exact_sweep: bool = True,
+    max_iter: int = 5000,
+    on_round: Callable[[Ball], bool] | None = None,
+) -> bool:
+    """Grow balls until their (1 + eps) multiples hold all rows.
+
+    Parameters
+    ----------
+    balls : sequence of Ball
+        Changed in place; their status says how they ended.
+    rows : LabelledRows
+    rng : RandomState
+    tol : float or None, default=None
+        Relative duality gap of the L2-SVM to reach as well; eps is halved until it is.
+    sample_size : int or None, default=59
+        Of 59 random rows the furthest is among the furthest 5 %, with 95 % confidence. None draws
+        none; nor are 1000 rows or fewer drawn from, if all are looked at.
+    exact_sweep : bool, default=True
+        Whether all rows are looked at in the end. If not, the guarantee is probable only.
+    max_iter : int, default=5000
+        Most points of a core set.
+    on_round : callable, default=None
+        Called with each ball after each round; all end when it returns True.
+
+    Returns
+    -------
+    bool
+        Whether Ctrl-C ended it. Balls that had no time yet are then made of a few random rows.
+    """
+    if not (sample_size or exact_sweep):
+        raise ValueError("with sample_size=None all rows must be looked at: set exact_sweep=True.")
+    draws = sample_size is not None and (rows.shape[0] > FEW_ROWS or not exact_sweep)
+    near = rows.at_hand() if exact_sweep else None
+    active = list(balls)
+    fresh = set(map(id, active))
+    try:
+        for ball in active:
+            ball.start(rows)
+        while active:
+            begun = [ball for ball in active if id(ball) in fresh]
+            fresh.clear()
+            if draws:
+                for ball in begun:
+                    ball.sample(rows, rng, sample_size or 0, max_iter)
+            if near is not None:
+                _take_in_near(begun, near, max_iter)
+            looks = look_at_all(active, rows) if exact_sweep else None
+            still = []
+            for k, ball in enumerate(active):
+                goes_on = looks is not None and _take_in(ball, looks[k], tol, max_iter, fresh)
+                if looks is None:
+                    at_limit = ball.core.size >= max_iter
+                    ball.status = Status.ITERATION_LIMIT if at_limit else Status.OPTIMAL
+                if goes_on:
+                    still.append(ball)
+            active = still
+            if on_round is not None and any([on_round(ball) for ball in balls]):
+                hurry(active, rows, rng, sample_size)
+                return False
+    except KeyboardInterrupt:
+        hurry(active, rows, rng, sample_size)
+        for ball in active:
+            ball.interrupted = True
+        return True
+    return False
+
+
+def hurry(
+    balls: Sequence[Ball], rows: LabelledRows, rng: np.random.RandomState, sample_size: int | None
+) -> None:
+    """Give balls that have hardly begun a few random rows."""
+    for ball in balls:
+        ball.start(rows)
+        # so wide a ball that it holds all from the start says nothing about them
+        ball.eps = min(ball.eps, _HURRY_EPS)
+        ball.sample(rows, rng, sample_size or 59, _HURRY)
+        ball.status = Status.ITERATION_LIMIT
+
+
+def _take_in_near(balls: Sequence[Ball], rows: LabelledRows, max_iter: int) -> None:
+    """Grow until no row at hand is outside, which saves looks at rows that are elsewhere."""
+    active = list(balls)
+    while active:
+        looks = look_at_all(active, rows)
+        active = [
+            ball
+            for ball, look in zip(active, looks, strict=True)
+            if look.pool is not None and ball.absorb(look.pool, max_iter)[0]
+        ]
+
+
+def _take_in(ball: Ball, look: Look, tol: float | None, max_iter: int, fresh: set[int]) -> bool:
+    """What a look at all rows means for a ball; whether it has to go on."""
+    ball.reach = _ratio(look.furthest, ball)
+    if ball.C is not None:
+        bias = float(ball.core.weights.sum())
+        ball.primal_value = 0.5 * (ball.core.squared_weight() + bias**2) + look.loss
+    if look.pool is not None:
+        if ball.core.size >= max_iter:
+            ball.status = Status.ITERATION_LIMIT
+            return False
+        reach, primal = ball.reach, ball.primal_value
+        n_added, furthest = ball.absorb(look.pool, max_iter)
+        if n_added:
+            return True
+        # nothing is outside in double precision
+        ball.reach, ball.primal_value = reach, primal
+        if not look.is_whole:
+            ball.status = Status.NUMERICAL_LIMIT
+            return False
+        ball.reach = min(reach, _ratio(max(furthest, ball.bound), ball))
+    if tol is None or ball.C is None or ball.gap <= tol:
+        ball.status = Status.OPTIMAL
+        return False
+    if ball.eps <= _LEAST_EPS:
+        ball.status = Status.NUMERICAL_LIMIT
+        return False
+    ball.eps *= 0.5
+    fresh.add(id(ball))
+    return True
+
+
+def _ratio(squared_distance: float, ball: Ball) -> float:
+    """A distance over the radius; the points of the core set have 1."""
+    if ball.radius > 0.0:
+        return max(1.0, float(np.sqrt(max(squared_distance, 0.0))) / ball.radius)
+    return 1.0 if squared_distance <= ball.bound else np.inf

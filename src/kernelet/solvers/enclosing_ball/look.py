@@ -1,0 +1,174 @@
+"""A look at all rows from the centres of balls: which of them are outside, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kernelet.machine import KernelMachine
+from kernelet.rows import Block
+from kernelet.solvers.enclosing_ball.ball import Ball, Look, Outline
+from kernelet.solvers.enclosing_ball.expansions import Expansion
+from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
+from kernelet.solvers.solution import FloatArray
+
+# Rows that are kept from a look at all rows: beyond the ball, or next to it where a look is dear,
+# since those are the next to be outside when the centre has moved.
+POOL = 1000
+# Rows that all blocks together tell of, where there are many, unless that is less than one each.
+_TOLD = 4 * POOL
+# Of those, the share that need not be outside: one in so many.
+_NEXT = 4
+# Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
+# and of the gap.
+_LOST_IN_SINGLE = 1e-6
+_MAY_BE_LOST = 0.01
+
+
+def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
+    """Distances of all rows from the centre of each ball, a block of rows at a time."""
+    outlines = [ball.outline for ball in balls]
+    excesses = [ball.excess() for ball in balls]
+    parts = [
+        ball.expansion(with_directions=excess is None)
+        for ball, excess in zip(balls, excesses, strict=True)
+    ]
+    function = Looking(
+        Expansion.joined(parts).machine(balls[0].kernel),
+        outlines,
+        excesses,
+        limit=max(1, min(POOL, _TOLD // rows.n_blocks)),
+        n_threads=None if rows.n_blocks == 1 else 1,
+        single=all(map(_single_will_do, balls, parts)),
+        with_next=rows.n_blocks > 1,
+    )
+    seen = rows.total(function, "look")
+    return [found.look(ball.bound) for found, ball in zip(seen.balls, balls, strict=True)]
+
+
+def _single_will_do(ball: Ball, function: Expansion) -> bool:
+    """Whether rows of single precision may be looked at in that."""
+    lost = _LOST_IN_SINGLE * ball.lift * float(np.abs(function.coefficients).sum())
+    return lost <= _MAY_BE_LOST * min(1.0, ball.eps * ball.radius**2 / ball.squared_norm)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What some rows are to one ball.
+
+    Attributes
+    ----------
+    furthest : float
+        Largest squared distance of a row outside of the core set.
+    loss : float
+        sum_i C_i / 2 max(0, 1 - y_i f(x_i))^2.
+    n_outside : int
+        Rows beyond the (1 + eps) ball.
+    pool : Block or None
+        The furthest of them, and of those next to them.
+    distances : ndarray of shape (n,)
+        Squared distances of those in the pool, the largest first.
+    """
+
+    furthest: float
+    loss: float
+    n_outside: int
+    pool: Block | None
+    distances: FloatArray
+
+    def __add__(self, other: Seen) -> Seen:
+        pool, distances = self.pool, np.append(self.distances, other.distances)
+        if other.pool is not None:
+            pool = other.pool if pool is None else pool.and_more(other.pool)
+            kept = np.argsort(-distances, kind="stable")[:POOL]
+            pool, distances = pool.take(kept), distances[kept]
+        return Seen(
+            max(self.furthest, other.furthest),
+            self.loss + other.loss,
+            self.n_outside + other.n_outside,
+            pool,
+            distances,
+        )
+
+    def look(self, bound: float) -> Look:
+        """As the ball is told."""
+        is_whole = self.n_outside == int((self.distances > bound).sum())
+        return Look(self.furthest, self.loss, self.pool if self.n_outside else None, is_whole)
+
+
+@dataclass(frozen=True, eq=False)
+class SeenByAll:
+    """What some rows are to each of several balls."""
+
+    balls: list[Seen]
+
+    def __add__(self, other: SeenByAll) -> SeenByAll:
+        return SeenByAll([mine + its for mine, its in zip(self.balls, other.balls, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Looking:
+    """A look at a block of rows, which goes to where the rows are.
+
+    Attributes
+    ----------
+    machine : KernelMachine
+        f of each ball.
+    outlines : list of Outline
+    excesses : list of (ndarray of shape (n,) or None)
+        What is to be taken off f of each ball at all rows, where they are in memory.
+    limit : int
+        Most rows of a block that it tells of.
+    n_threads : int or None
+    single : bool
+        Whether rows of single precision are looked at in that.
+    with_next : bool
+        Whether some rows that are not outside are told of as well.
+    """
+
+    machine: KernelMachine
+    outlines: list[Outline]
+    excesses: list[FloatArray | None]
+    limit: int
+    n_threads: int | None
+    single: bool
+    with_next: bool
+
+    @cached_property
+    def _single(self) -> KernelMachine:
+        return self.machine.astype(np.float32)
+
+    def __call__(self, block: Block) -> SeenByAll:
+        if not block.codes.size:
+            nothing = Seen(-np.inf, 0.0, 0, None, np.empty(0))
+            return SeenByAll([nothing] * len(self.outlines))
+        is_single = self.single and block.X.dtype == np.float32
+        machine = self._single if is_single else self.machine
+        values = machine.decision_function(block.X, self.n_threads)
+        columns = values.reshape(-1, len(self.outlines)).astype(np.float64).T
+        seen = [
+            self._seen(block, f if excess is None else f - excess[block.index], outline)
+            for f, outline, excess in zip(columns, self.outlines, self.excesses, strict=True)
+        ]
+        return SeenByAll(seen)
+
+    def _seen(self, block: Block, f: FloatArray, outline: Outline) -> Seen:
+        margins = outline.signs(block) * f
+        loss = 0.0
+        if outline.C is not None:
+            slack = np.maximum(0.0, 1.0 - margins)
+            loss = 0.5 * outline.C * float(block.weights @ (slack * slack))
+        distances = outline.squared_distances(margins)
+        distances[block.places(outline.members)] = -np.inf
+        outside = np.flatnonzero(distances > outline.bound)
+        n_outside = outside.size
+        n_next = max(1, self.limit // _NEXT)
+        if self.with_next and n_outside < n_next < distances.size:
+            outside = np.argpartition(-distances, n_next)[:n_next]
+        kept = outside[np.argsort(-distances[outside], kind="stable")[: self.limit]]
+        kept = kept[np.isfinite(distances[kept])]
+        pool = block.take(kept) if kept.size else None
+        return Seen(float(distances.max()), loss, n_outside, pool, distances[kept])

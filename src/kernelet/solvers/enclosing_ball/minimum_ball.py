@@ -1,0 +1,181 @@
+"""Minimum enclosing balls in a kernel's feature space, to a factor of 1 + eps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.arrays import check_rows
+from kernelet.machine import KernelMachine
+from kernelet.solvers.checks import checked_costs, checked_labels
+from kernelet.solvers.enclosing_ball.ball import Ball
+from kernelet.solvers.enclosing_ball.expansions import Directions
+from kernelet.solvers.enclosing_ball.free_points import IndexArray
+from kernelet.solvers.enclosing_ball.growth import enclose
+from kernelet.solvers.enclosing_ball.labelled_rows import TableRows
+from kernelet.solvers.solution import FloatArray, Status
+
+
+@dataclass(frozen=True, eq=False)
+class EnclosingBall:
+    """A ball that holds all rows when its radius is multiplied by 1 + eps.
+
+    Attributes
+    ----------
+    index : ndarray of shape (m,)
+        Rows of the core set with a positive multiplier.
+    multipliers : ndarray of shape (m,)
+        alpha of (5) and (16): positive, with the sum 1.
+    gammas : ndarray of shape (s,)
+        gamma of (16), the multipliers of the orthogonality constraints.
+    squared_norm : float
+        Squared distance of the centre from the origin.
+    radius : float
+        R of the ball around the core set, never more than that of the smallest ball.
+    reach : float
+        Distance of the furthest row over R: at most 1 + eps, or why not is told by the status.
+        NaN if not all rows were looked at.
+    core_size : int
+        Points of the core set, also those that are inside by now.
+    gap : float
+        Relative duality gap of the L2-SVM; NaN for the plain ball.
+    centre : KernelMachine
+        <c, phi(x)>, with the bias of the L2-SVM as intercept.
+    status : Status
+    """
+
+    index: IndexArray
+    multipliers: FloatArray
+    gammas: FloatArray
+    squared_norm: float
+    radius: float
+    reach: float
+    core_size: int
+    gap: float
+    centre: KernelMachine
+    status: Status
+
+
+def minimum_enclosing_ball(
+    X: Any,
+    kernel: Kernel,
+    y: ArrayLike | None = None,
+    C: ArrayLike = 1.0,
+    *,
+    eps: float = 1e-3,
+    tol: float | None = None,
+    directions: Directions | None = None,
+    sample_size: int | None = 59,
+    exact_sweep: bool = True,
+    max_iter: int = 5000,
+    random_state: int | np.random.RandomState | None = 0,
+) -> EnclosingBall:
+    r"""The smallest ball around rows in the feature space of a kernel, to a factor of 1 + eps.
+
+    .. math:: \min_{c, R} R^2 \quad\text{s.t.}\quad \|c - \varphi(x_i)\|^2 \le R^2,
+        \quad u_q'c = 0
+
+    With labels, the rows are those of the L2-SVM, :math:`(y_i \varphi(x_i), y_i, y_i e_i /
+    \sqrt{C_i})`, equation (10), and the ball's centre is the machine: the least value of
+    :math:`\tfrac12 \|w\|^2 + \tfrac12 b^2 + \tfrac12 \sum_i C_i \xi_i^2` is
+    :math:`1 / (2 \|c\|^2)`.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+    kernel : Kernel
+        Positive definite. For the plain ball k(x, x) must be constant; with labels, another kernel
+        is given the coordinate that makes it so.
+    y : array of shape (n,) or None, default=None
+        Labels, -1 or +1; None is the plain ball.
+    C : float or array of shape (n,), default=1.0
+        Cost of each row, with labels.
+    eps : float, default=1e-3
+        All rows are within 1 + eps times the radius of the ball around the core set, and the radius
+        of the smallest ball is between the two.
+    tol : float or None, default=None
+        Relative duality gap of the L2-SVM to reach as well.
+    directions : Directions or None, default=None
+        What the centre is to be orthogonal to.
+    sample_size : int or None, default=59
+        Random rows of which the furthest is taken in, as long as one of them is outside.
+    exact_sweep : bool, default=True
+        Whether all rows are looked at in the end.
+    max_iter : int, default=5000
+        Most points of the core set.
+    random_state : int, RandomState instance or None, default=0
+        Draws the rows.
+
+    Returns
+    -------
+    EnclosingBall
+
+    References
+    ----------
+    I. W. Tsang, A. Kocsor, J. T. Kwok, "Efficient kernel feature extraction for massive data sets",
+    KDD 2006, algorithm 2 and equations (12)-(18).
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian
+    >>> ball = minimum_enclosing_ball([[0.0], [1.0], [2.0]], Gaussian(0.5), eps=1e-6)
+    >>> ball.index, ball.multipliers.round(6), round(ball.radius, 6)
+    (array([0, 2]), array([0.5, 0.5]), 0.65752)
+    """
+    table = check_rows(X)
+    n, d = table.shape
+    numbers = table.data if sparse.issparse(table) else table
+    if not n or not np.isfinite(numbers).all():
+        raise ValueError("X must hold at least one row, and neither NaN nor infinity.")
+    if not (isinstance(eps, Real) and 0.0 < eps < np.inf):
+        raise ValueError(f"eps must be a finite number above zero; got {eps!r}.")
+    if not kernel.is_positive_definite:
+        raise ValueError(f"an enclosing ball needs a positive definite kernel, not {kernel!r}.")
+    diagonal = np.asarray(kernel.diagonal(table), dtype=np.float64)
+    if y is None:
+        if not diagonal.all() or np.ptp(diagonal) > 1e-9 * diagonal.max():
+            raise ValueError(
+                f"k(x, x) of {kernel!r} is zero, or not constant; take a kernel for which it is, "
+                "such as Gaussian, or divide each row by its length first."
+            )
+        codes, weights, cost, lift = np.zeros(n, dtype=np.intp), np.ones(n), None, diagonal.max()
+    else:
+        codes = (checked_labels(y, n) > 0).astype(np.intp)
+        weights, cost = checked_costs(C, n), 1.0
+        if not weights.all():
+            raise ValueError("C must be finite and above zero.")
+        lift = float((diagonal + 1.0 + 1.0 / weights).max())
+    ball = Ball(kernel, d, float(lift), eps, C=cost, code=1, directions=directions)
+    enclose(
+        [ball],
+        TableRows(table, codes, weights),
+        check_random_state(random_state),
+        tol=tol,
+        sample_size=sample_size,
+        exact_sweep=exact_sweep,
+        max_iter=max_iter,
+    )
+    total, free = ball.core.total, ball.core.free
+    expansion = ball.expansion()
+    centre = KernelMachine(
+        kernel, expansion.vectors, expansion.coefficients / total, expansion.intercepts / total
+    )
+    return EnclosingBall(
+        ball.core.index[free],
+        ball.core.multipliers[free] / total,
+        -ball.core.correction / total,
+        ball.squared_norm,
+        ball.radius,
+        ball.reach,
+        ball.core.size,
+        ball.gap,
+        centre,
+        ball.status,
+    )

@@ -1,0 +1,1 @@
+"""Hinge and interval losses with a ridge or a 2-norm."""

@@ -1,0 +1,1 @@
+"""A primal-dual interior point for hinge loss plus a regulariser."""

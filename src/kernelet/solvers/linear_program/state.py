@@ -1,0 +1,298 @@
+"""One linear program in its rounds: which rows and columns it is solved on, and how well it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.solvers.linear_program.chosen_rows import ChosenRows
+from kernelet.solvers.linear_program.norms import Capacity
+from kernelet.solvers.linear_program.proof import prove
+from kernelet.solvers.linear_program.small import Answer, SmallProblem
+from kernelet.solvers.rows import Rows
+from kernelet.solvers.solution import FloatArray, Solution, Status
+
+# Gap from which vertices are tried, the one from which pivots are made to find them, and the most
+# vertices.
+_NEAR = 1e-6
+_NEAREST = 1e-7
+_MOST_VERTICES = 10
+# Gap of the first rounds after a guess.
+_FIRST = 1e-2
+# A row may be on the margin of a nearby vertex unless its distance from the margin is this many
+# times that of its multiplier from its bounds.
+_FAR = 1e3
+# So may one that was not chosen, and whose multiplier says nothing, if it is so close to it.
+_CLOSE = 0.01
+# Half-width, in units of the margin, of the band around 1 that rows stay chosen in, and distance
+# from the boundary of the dual ball that columns stay in.
+_BAND = 0.15
+_SHELL = 0.1
+# Weights below this share of the largest are taken for zero, far from the optimum and near to it.
+_SLIGHT = 1e-2
+_SLIGHTEST = 1e-6
+# How much more than the optimum a warm start is taken to be.
+_WARM_EXCESS = 0.02
+# Rows for each column that keep a guess from fitting whatever labels they have, and the share of
+# them that does where w = 0 is not far from the optimum.
+_ROWS_PER_COLUMN = 8
+_FEWER = 4
+# Rounds without a smaller gap after which all rows and columns join.
+_PATIENCE = 4
+
+
+@dataclass(eq=False)
+class LinearState:
+    """A label vector with its costs, and the best answer so far."""
+
+    y: FloatArray
+    C: FloatArray
+    capacity: Capacity
+    m: int
+    tol: float
+    max_iter: int
+    is_guess: bool = False
+
+    def __post_init__(self) -> None:
+        self.rows = ChosenRows(self.y, self.C)
+        self.columns = np.ones(self.m, dtype=bool)
+        self.noise = np.zeros(self.m)
+        self.tolerance = self.tol if self.is_guess else max(self.tol, 0.1 * _NEAR)
+        self.near = _NEAR
+        self.nearest = min(_NEAREST, self.tol)
+        self.at_vertex = self.is_rounding = False
+        self.is_done = self.at_limit = self.is_stuck = False
+        self.n_iter = self.n_rounds = self.n_vertices = 0
+        self.start: tuple[FloatArray, float] | None = None
+        self.expected = 0.0
+        self.lowest = np.inf
+        self.best: Solution | None = None
+        self._begin_at_zero()
+
+    # -- starting points
+
+    def _begin_at_zero(self) -> None:
+        """w = 0, and multipliers that prove it where it is the optimum."""
+        totals = {label: float(self.C[self.y == label].sum()) for label in (-1.0, 1.0)}
+        least = min(totals.values())
+        shares = {label: least / total if total else 0.0 for label, total in totals.items()}
+        a = self.C * np.where(self.y > 0, shares[1.0], shares[-1.0])
+        self.answer = Answer(np.zeros(self.m), 0.0, a)
+
+    def begin_near(
+        self, w: FloatArray, b: float, scores: FloatArray, pull: FloatArray, value: float | None
+    ) -> None:
+        """Start from (w, b) of a nearby problem; pull is its Phi'Ya.
+
+        ``value`` is that of a problem over a sample of these rows. How much more it is over all of
+        them says how near it is: rows within a band around the margin, and columns in a shell
+        at the boundary of the dual ball, are kept accordingly.
+        """
+        margins = self.y * (scores + b)
+        here = self.capacity.value(w) + float(self.C @ np.maximum(0.0, 1.0 - margins))
+        excess = _WARM_EXCESS if not value else max(0.0, here / value - 1.0)
+        self.start, self.lowest = (w, b), here
+        # the optimum lies between the value of a sample and that of its solution
+        self.expected = here / (1.0 + 0.5 * excess)
+        self._restrict(w, pull, 3.0 * excess)
+        # fewer rows than that fit any labels with these columns
+        enough = min(self.y.size - 1, _ROWS_PER_COLUMN * int(np.count_nonzero(self.columns)))
+        least = float(np.partition(np.abs(margins - 1.0), enough)[enough]) if value else 0.0
+        self.rows.drop(margins, max(_BAND, 2.0 * float(np.sqrt(excess)), least))
+        self.tolerance = max(self.tolerance, _FIRST)
+
+    def _restrict(self, w: FloatArray, pull: FloatArray, shell: float) -> None:
+        """Leave out columns that have no weight and are not near to having one, if most are so."""
+        columns = self._promising(w, pull, shell, _SLIGHT)
+        if 2 * np.count_nonzero(columns) < self.m:
+            self.columns &= columns
+
+    def _promising(
+        self, w: FloatArray, pull: FloatArray, shell: float, slight: float
+    ) -> NDArray[np.bool_]:
+        size = np.abs(w)
+        kept = np.where(size > slight * size.max(initial=0.0), w, 0.0)
+        return self.capacity.promising(kept, pull, max(_SHELL, shell))
+
+    @property
+    def rows_per_column(self) -> int:
+        """How many rows for each column a sample needs to tell something of the solution."""
+        assert self.best is not None
+        is_near_zero = self.best.dual_value > 0.1 * self.best.primal_value
+        return _ROWS_PER_COLUMN // _FEWER if is_near_zero else _ROWS_PER_COLUMN
+
+    # -- one round
+
+    def solve(self, rows: Rows, means: FloatArray) -> None:
+        """Solve on the rows and columns of the moment; means stand for the rows inside."""
+        if self.is_rounding:
+            return
+        index = self.rows.index
+        Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
+        labels, costs = self.rows.labels_and_costs()
+        problem = SmallProblem(Phi, means, labels, costs, self.capacity, self.columns)
+        self.noise[self.columns] = problem.noise
+        if self.at_vertex:
+            nearby = Answer(
+                self.answer.weights[self.columns],
+                self.answer.intercept,
+                self.rows.gathered(self.answer.multipliers),
+            )
+            found = problem.vertex(nearby, pivots=self.near <= self.nearest)
+            self.is_stuck = found is None
+            self.n_vertices += 1
+            answer = nearby if found is None else found
+        else:
+            start = self.start and (self.start[0][self.columns], self.start[1])
+            answer = problem.interior(start, self.expected, 0.5 * self.tolerance, self.max_iter)
+            self.n_iter += answer.n_iter
+            self.at_limit = answer.n_iter >= self.max_iter
+            self.is_stuck = not answer.is_converged
+        w = np.zeros(self.m)
+        w[self.columns] = answer.weights
+        a = self.rows.spread(answer.multipliers)
+        self.answer = Answer(w, answer.intercept, a)
+        # rows outside pull at nothing, those inside at their means: this is Phi'Ya over all rows
+        pulls = labels * self.rows.gathered(a)
+        self.pull = pulls[: index.size] @ Phi + pulls[index.size :] @ means
+
+    def judge(self, scores: FloatArray) -> None:
+        """Values of both problems over all rows for the current answer (w, a); scores are Phi w."""
+        pull = self.pull
+        solution, margins = prove(
+            self.y,
+            self.C,
+            self.capacity,
+            self.answer,
+            scores,
+            pull,
+            self.noise,
+            tol=self.tol,
+            is_vertex=self.at_vertex,
+        )
+        self.n_rounds += 1
+        solution = replace(
+            solution, n_iter=self.n_iter, n_rounds=self.n_rounds, working_set=self.rows.index
+        )
+        w, b, value = solution.weights, solution.intercept, solution.primal_value
+        total = float(self.answer.multipliers.sum())
+        found, self.answer = self.answer, replace(self.answer, weights=w, intercept=b)
+        is_better = self.best is None or solution.gap < self.best.gap
+        if is_better:
+            self.best, self.best_margins = solution, margins
+            # the multipliers of the solution may have been shrunk into the dual ball
+            share = float(solution.multipliers.sum()) / total if total else 1.0
+            self.best_pull = share * pull
+        if self.n_rounds == 1:
+            # w = 0, before the first round: kept only where it is the optimum
+            self.is_done = solution.gap <= 1e-12
+            return
+        if value < self.lowest:
+            self.lowest, self.start = value, (w, b)
+        self.expected = total
+        known = np.maximum(0.0, np.abs(pull) - self.noise * total)
+        missed = self.rows.missed(margins)
+        if solution.gap > max(self.tol, self.tolerance) and not missed.any():
+            # the best bias for all rows may suit those that were left out, at the expense of the
+            # chosen: they were missed at the bias that was found without them
+            missed = self.rows.missed(self.y * (scores + found.intercept))
+        joining = self.capacity.violated(known) & ~self.columns
+        if self.at_vertex:
+            self._after_vertex(solution, missed, joining)
+        else:
+            self._after_interior(solution, margins if is_better else None, missed, joining)
+
+    # -- what comes next
+
+    def _after_interior(
+        self,
+        solution: Solution,
+        margins: FloatArray | None,
+        missed: FloatArray,
+        joining: NDArray[np.bool_],
+    ) -> None:
+        """Go on to vertices if that is near enough; otherwise choose rows, columns, tolerance."""
+        assert self.best is not None
+        is_complete = not missed.any() and not joining.any()
+        floor = self.tol if self.is_guess else min(self.tol, 0.1 * self.near)
+        is_exhausted = is_complete and (self.tolerance <= floor or self.is_stuck)
+        if self.is_guess and (solution.gap <= self.tol or is_exhausted):
+            self.is_done = True
+        elif not self.is_guess and is_complete and self.best.gap <= self.near:
+            self._approach_vertex()
+        elif is_exhausted:
+            # as far as the interior point goes: vertices of all rows and columns of the moment
+            self.near = self.nearest
+            self._go_to_vertices()
+        elif self.n_rounds > self.best.n_rounds + _PATIENCE:
+            self.rows.add_all()
+            self.columns[:] = True
+            self.start = None
+            self.tolerance = floor
+        else:
+            if margins is not None:
+                width = 3.0 * float(np.sqrt(solution.gap))
+                self.rows.drop(margins, max(_BAND, width))
+                self._restrict(solution.weights, self.best_pull, width)
+            self.rows.add(missed, 10 * self.m)
+            self.columns |= joining
+            if 2 * np.count_nonzero(self.columns) >= self.m:
+                self.columns[:] = True
+            # with the right rows and columns there is no reason to stop on the way
+            step = 1e-5 if is_complete and self.best.gap < _FIRST else 0.01
+            self.tolerance = max(floor, min(_FIRST, step * self.best.gap))
+
+    def _go_to_vertices(self) -> None:
+        self.kept = (self.rows.copy(), self.columns.copy())
+        self.at_vertex, self.n_vertices = True, 0
+
+    def _approach_vertex(self) -> None:
+        """Go on with vertices, over the rows and columns that may matter at the nearest."""
+        assert self.best is not None
+        self._go_to_vertices()
+        w, a = self.best.weights, self.best.multipliers
+        distance = np.abs(self.best_margins - 1.0)
+        on_margin = _FAR * np.minimum(a, self.C - a) >= self.C * distance
+        on_margin |= (self.rows.sides != 0) & (distance < _CLOSE)
+        self.rows.narrow(on_margin, self.best_margins)
+        self.columns &= self._promising(w, self.best_pull, _SHELL, _SLIGHTEST)
+        self.answer = Answer(w, self.best.intercept, a)
+
+    def _after_vertex(
+        self, solution: Solution, missed: FloatArray, joining: NDArray[np.bool_]
+    ) -> None:
+        """Take the vertex if it proves itself; otherwise the next one, or back to the interior."""
+        assert self.best is not None
+        if self.is_rounding:
+            self.best = solution if solution.gap <= max(self.tol, self.best.gap) else self.best
+            self.is_done = True
+        elif solution.gap <= self.tol and not self.is_stuck:
+            # exact zeros count for more than the last digits of the gap
+            self.best, self.is_done = solution, True
+        elif (missed.any() or joining.any()) and not (
+            self.is_stuck or self.n_vertices >= _MOST_VERTICES
+        ):
+            self.rows.add(missed, 10 * self.m)
+            self.columns |= joining
+        elif self.near <= self.nearest:
+            # without a vertex, zeros that the multipliers prove
+            w = self.capacity.rounded(self.best.weights, self.best_pull)
+            self.answer = Answer(w, self.best.intercept, self.best.multipliers)
+            self.pull = self.best_pull
+            self.is_rounding = True
+        else:
+            # no vertex in reach: a point nearer to it, by the interior point
+            self.near = max(self.nearest, 0.01 * min(self.near, self.best.gap))
+            self.rows, self.columns = self.kept
+            self.at_vertex = False
+            self.tolerance = 0.1 * self.near
+
+    def solution(self) -> Solution:
+        """The best answer, with what a person should know of how it ended."""
+        assert self.best is not None
+        status = Status.OPTIMAL
+        if self.best.gap > self.tol:
+            status = Status.ITERATION_LIMIT if self.at_limit else Status.NUMERICAL_LIMIT
+        return replace(self.best, status=status, n_iter=self.n_iter, n_rounds=self.n_rounds)

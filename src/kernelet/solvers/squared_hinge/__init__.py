@@ -1,0 +1,1 @@
+"""Squared hinge and squared interval losses with a ridge."""

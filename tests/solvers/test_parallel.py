@@ -1,0 +1,158 @@
+"""Threads of BLAS: one where problems are small, all where they are large, and all given back."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController
+
+from kernelet import NormSVC, RelevanceVectorClassifier
+from kernelet.datasets import make_banana
+from kernelet.kernels import Gaussian
+from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
+from kernelet.learners.arbitrary_norm.penalties import norm_penalty
+from kernelet.learners.arbitrary_norm.reweighting import reweight
+from kernelet.learners.relevance import search as relevance_search
+from kernelet.learners.relevance.likelihoods import GaussianLikelihood
+from kernelet.learners.relevance.search import most_probable
+from kernelet.solvers.enclosing_ball.exact_margin import exact_margin, newton_multipliers
+from kernelet.solvers.parallel import map_in_threads, one_thread_but, one_thread_if_small
+
+TWO = 2
+BLAS = ThreadpoolController().select(user_api="blas")
+
+
+def n_threads() -> set[int]:
+    return {library["num_threads"] for library in BLAS.info()}
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """The tests themselves run on one thread each."""
+    with BLAS.limit(limits=TWO):
+        if n_threads() != {TWO}:
+            pytest.fail("this BLAS cannot be told how many threads to take")
+        yield
+        assert n_threads() == {TWO}
+
+
+def test_small_products_are_for_one_thread():
+    with one_thread_if_small(1000):
+        assert n_threads() == {1}
+    with one_thread_if_small(10**10):
+        assert n_threads() == {TWO}
+
+
+def test_exceptions_have_the_threads_that_were_there():
+    with one_thread_but() as all_threads:
+        assert n_threads() == {1}
+        with all_threads():
+            assert n_threads() == {TWO}
+        assert n_threads() == {1}
+        with one_thread_but() as still_one, still_one():
+            assert n_threads() == {1}
+
+
+@pytest.mark.parametrize("kind", [NormSVC, RelevanceVectorClassifier])
+def test_fits_that_overlap_give_all_threads_back(kind):
+    rows, labels = make_banana(150, random_state=0)
+    begun = threading.Barrier(TWO)
+
+    def fit():
+        with one_thread_if_small(1):
+            begun.wait()
+            kind(gamma=1.0).fit(rows, labels)
+
+    threads = [threading.Thread(target=fit) for _ in range(TWO)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert n_threads() == {TWO}
+
+
+def test_one_of_two_does_not_wake_the_threads_of_both():
+    with one_thread_but() as all_threads, one_thread_if_small(1), all_threads():
+        assert n_threads() == {1}
+
+
+def test_libraries_may_have_different_numbers_of_threads():
+    one, *others = BLAS.lib_controllers
+    one.set_num_threads(1)
+    with one_thread_but() as all_threads:
+        assert n_threads() == {1}
+        with all_threads():
+            assert one.get_num_threads() == 1
+            assert all(other.get_num_threads() == TWO for other in others)
+    one.set_num_threads(TWO)
+
+
+def test_threads_are_given_back_after_an_error():
+    with pytest.raises(KeyboardInterrupt), one_thread_but():
+        raise KeyboardInterrupt
+    assert n_threads() == {TWO}
+
+
+@pytest.mark.parametrize(("is_large", "expected"), [(False, {1}), (True, {TWO})])
+def test_relevance_vectors_use_one_but_for_products_with_many_columns(
+    is_large, expected, monkeypatch
+):
+    seen, steps, original = [], [], relevance_search.candidates
+
+    def watched(Phi, squares, state, threads):
+        with threads():
+            seen.append(n_threads())
+        return original(Phi, squares, state, threads)
+
+    monkeypatch.setattr(relevance_search, "candidates", watched)
+    monkeypatch.setattr(relevance_search, "_MANY_NUMBERS", 1 if is_large else 10**9)
+    Phi = np.column_stack([np.ones(30), np.random.default_rng(0).normal(size=(30, 5))])
+    target = Phi[:, 2] - Phi[:, 4]
+    likelihood = GaussianLikelihood(target, np.ones(30), 0.01, 1e-6)
+    found = most_probable(Phi, likelihood, on_step=lambda _: steps.append(n_threads()))
+    assert set(found.state.index) == {0, 2, 4}
+    assert seen and all(threads == expected for threads in seen)
+    assert steps and all(threads == {1} for threads in steps)
+
+
+def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
+    seen = []
+    gram = np.eye(6) + 0.5
+    y = np.array([1.0, -1.0] * 3)
+
+    class Watched(HingeLoss):
+        def __call__(self, rows, start):
+            seen.append(n_threads())
+            return super().__call__(rows, start)
+
+    reweight(gram, gram, Watched(y, np.ones(6)), norm_penalty(0, 0.1))
+
+    def watched(*arguments):
+        seen.append(n_threads())
+        return newton_multipliers(*arguments)
+
+    monkeypatch.setattr("kernelet.solvers.enclosing_ball.exact_margin.newton_multipliers", watched)
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    exact_margin(X, y, np.ones(6), Gaussian(1.0))
+    assert len(seen) > 1 and all(threads == {1} for threads in seen)
+
+
+def test_ctrl_c_while_threads_are_started_leaves_none_at_work(monkeypatch):
+    """An executor does not wait for a thread whose start was interrupted."""
+    start, begun, hurried = threading.Thread.start, [], threading.Event()
+
+    def interrupted(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    def work(item):
+        begun.append(hurried.is_set())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            map_in_threads(work, range(3), 2, hurried.set)
+    # those that began later were told before
+    assert all(begun)
