@@ -32,7 +32,8 @@ class Layers(SphinxDirective):
 def layers() -> list[list[str]]:
     """Packages of each layer, in the order of the contract."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = project["tool"]["importlinter"]["contracts"]
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (contract,) = [found for found in contracts if found["containers"] == ["kernelet"]]
     names = [re.split(r"\s*[:|]\s*", layer) for layer in contract["layers"]]
     return [kept for layer in names if (kept := [n for n in layer if _source(n).is_dir()])]
 

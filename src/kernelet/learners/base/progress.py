@@ -7,9 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
-
-from kernelet.learners.direct.search.descent import Progress
+from typing import Any, Protocol, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -31,13 +29,36 @@ def with_callbacks(method: Method) -> Method:
     return managed
 
 
+class Step(Protocol):
+    """What is printed of a step of a search."""
+
+    @property
+    def n_iter(self) -> int: ...
+    @property
+    def n_evaluations(self) -> int: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def gradient_norm(self) -> float: ...
+    @property
+    def n_alive(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def n_used(self) -> int: ...
+    @property
+    def is_sample(self) -> bool: ...
+    @property
+    def rows_per_second(self) -> float | None: ...
+
+
 Attributes = Callable[[], dict[str, Any]]
 
 
 @contextmanager
 def reporting(
     estimator: Any, verbose: int, max_steps: int | None, **rows: Any
-) -> Iterator[Callable[[Progress | None, Attributes | None], bool]]:
+) -> Iterator[Callable[[Step | None, Attributes | None], bool]]:
     """A function to be called after every step; it returns whether a callback wants the end.
 
     It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
@@ -51,7 +72,7 @@ def reporting(
         context = estimator._init_callback_context(max_subtasks=max_steps)
         context.call_on_fit_task_begin(estimator=estimator, **rows)
 
-    def report(step: Progress | None, attributes: Attributes | None) -> bool:
+    def report(step: Step | None, attributes: Attributes | None) -> bool:
         if step is not None and verbose > 0 and step.n_iter % verbose == 0:
             pace = step.rows_per_second
             print(

@@ -12,8 +12,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.model_file import remember_training
+from kernelet.learners.base.training_data import FloatArray
 from kernelet.learners.base.training_kernel import training_kernel
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.subspace import canonical_rows
 
 
