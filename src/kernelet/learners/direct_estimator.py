@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Event, Lock
@@ -25,7 +26,7 @@ from kernelet.learners.kernel_learning import LearnedKernel, learn_widths
 from kernelet.learners.kernel_reach import warn_of_flat_kernel, warn_of_outliers
 from kernelet.learners.marginal import FloatArray
 from kernelet.learners.options import count, positive
-from kernelet.learners.progress import reporting
+from kernelet.learners.progress import reporting, show_step
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
 
@@ -252,11 +253,14 @@ class DirectEstimator(WarmStarted):
                 tol=_COST_TOL * self.tol,
                 n_vectors=n_vectors,
                 seed=seed,
+                on_step=lambda step: show_step(step, self.verbose, "choosing C: "),
             )
 
         before = getattr(self, "C_", None) if plan.starts[0] is not None else None
         first = before or cost_unit(table.weights)
         chosen = choose_cost(table.X, table.weights, problem, start, search, seed, first)
+        if self.verbose > 0:
+            print(f"choosing C: {chosen.cost:g} is taken", file=sys.stderr)
         plan = replace(plan, interrupted=plan.interrupted or chosen.interrupted)
         # vectors of the last fit were found at its cost for all rows, those of the path for fewer
         is_better_start = chosen.kernel is not None and chosen.cost != before

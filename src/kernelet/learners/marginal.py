@@ -178,6 +178,11 @@ class Objective(Protocol):
         """Rows that are worked on at once."""
         ...
 
+    @property
+    def n_used(self) -> int:
+        """Rows that W is a sum over."""
+        ...
+
     def __call__(
         self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
     ) -> Evaluation:
@@ -240,6 +245,10 @@ class VectorObjective:
 
     holds_rank = True
     is_sample = False
+
+    @property
+    def n_used(self: Any) -> int:
+        return int(self.n_rows)
 
     def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
         return one_thread_if_small(self.n_rows * n_products)

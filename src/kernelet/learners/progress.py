@@ -34,6 +34,25 @@ def with_callbacks(method: Method) -> Method:
 Attributes = Callable[[], dict[str, Any]]
 
 
+def show_step(step: Progress, verbose: int, doing: str = "") -> None:
+    """Print every ``verbose``-th step to standard error, behind what it is a step of."""
+    if verbose <= 0 or step.n_iter % verbose:
+        return
+    pace = step.rows_per_second
+    print(
+        f"{doing}step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
+        f"gain {step.gain:.1e}  |gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  "
+        f"{rows_text(step)}  {step.seconds:.1f} s, at most {step.seconds_left:.1f} s left"
+        + ("" if pace is None else f"  {pace:.2e} rows/s"),
+        file=sys.stderr,
+    )
+
+
+def rows_text(step: Progress) -> str:
+    """The rows in use, and of how many, where not all are."""
+    return f"rows {step.n_used}" + ("" if step.n_used == step.n_rows else f" of {step.n_rows}")
+
+
 @contextmanager
 def reporting(
     estimator: Any, verbose: int, max_steps: int | None, **rows: Any
@@ -42,9 +61,9 @@ def reporting(
 
     It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
     ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
-    are of another kind print themselves, and give None for the step). Callbacks are
-    given ``rows`` (X, y, metadata) and a fitted estimator made from the attributes that the second
-    argument returns, where there is one.
+    are of another kind print themselves, and give None for the step). Callbacks find the step as
+    ``estimator._last_step``. They are given ``rows`` (X, y, metadata) and a fitted estimator made
+    from the attributes that the second argument returns, where there is one.
     """
     context = None
     if HAS_CALLBACKS:
@@ -52,16 +71,11 @@ def reporting(
         context.call_on_fit_task_begin(estimator=estimator, **rows)
 
     def report(step: Progress | None, attributes: Attributes | None) -> bool:
-        if step is not None and verbose > 0 and step.n_iter % verbose == 0:
-            pace = step.rows_per_second
-            print(
-                f"step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
-                f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s"
-                + ("" if pace is None else f"  {pace:.2e} rows/s"),
-                file=sys.stderr,
-            )
+        if step is not None:
+            show_step(step, verbose)
         if context is None:
             return False
+        estimator._last_step = step
         task = context.subcontext(task_name="step")
         task.call_on_fit_task_begin(estimator=estimator, **rows)
         wants_end: bool = task.call_on_fit_task_end(
@@ -73,4 +87,5 @@ def reporting(
         yield report
     finally:
         if context is not None:
+            vars(estimator).pop("_last_step", None)
             context.call_on_fit_task_end(estimator=estimator, **rows)
