@@ -43,6 +43,7 @@ from kernelet.persistence import (
     register,
     registry,
     skops_trusted,
+    vectors,
 )
 from tests.learners.test_estimators import FRAME, IRIS, MAKERS, SPECIES, model_of
 
@@ -511,7 +512,8 @@ class TestDocuments:
         text = " ".join(read("MODEL_FILE.md").split())
         assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
         assert f"and {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
-        assert f"kernels of a sum or product: at most {machines.MAX_KERNELS};" in text
+        assert f"at most {machines.MAX_KERNELS})" in text
+        assert f"up to {vectors.MAX_GROWTH} times as large" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]
         assert set(re.split(r", | and ", types)) == set(header.DTYPES)
 

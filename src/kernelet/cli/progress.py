@@ -164,13 +164,24 @@ class FitSteps:
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         """A step is done; the fit shall go on."""
         if context.parent is not None:
-            self.bar.say(self.text)
+            step = getattr(estimator, "_last_step", None)
+            self.bar.say(self.text if step is None else f"{self.text}: {step_text(step)}")
             self.bar.advance(1)
         return False
+
+
+def step_text(step: Any) -> str:
+    """W, what the last step took off it, the rows in use and the time left, for a person."""
+    rows = "" if step.n_used == step.n_rows else f", {step.n_used} of {step.n_rows} rows in use"
+    share = step.gain / (abs(step.value) or 1.0)
+    return f"W {step.value:.4g}, gain {share:.1%}{rows}, at most {step.seconds_left:.0f} s left"
 
 
 def watched(estimator: Any, bar: Bar, text: str) -> None:
     """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
     if hasattr(estimator, "set_callbacks") and not isinstance(bar, SilentBar):
-        bar.say("compiling or loading loops")
+        # no step is taken before the cost is chosen
+        chooses = estimator.get_params(deep=False).get("C") == "auto"
+        bar.say(f"{text}: choosing C" if chooses else text)
+        bar.advance(0)
         estimator.set_callbacks(FitSteps(bar, text))

@@ -1,4 +1,4 @@
-"""Telling people and callbacks how a fit goes on."""
+"""Reports of a running fit, to people and to callbacks."""
 
 from __future__ import annotations
 
@@ -47,12 +47,35 @@ class Step(Protocol):
     @property
     def n_used(self) -> int: ...
     @property
-    def is_sample(self) -> bool: ...
+    def n_rows(self) -> int: ...
+    @property
+    def gain(self) -> float: ...
+    @property
+    def seconds_left(self) -> float: ...
     @property
     def rows_per_second(self) -> float | None: ...
 
 
 Attributes = Callable[[], dict[str, Any]]
+
+
+def show_step(step: Step, verbose: int, doing: str = "") -> None:
+    """Print every ``verbose``-th step to standard error, behind what it is a step of."""
+    if verbose <= 0 or step.n_iter % verbose:
+        return
+    pace = step.rows_per_second
+    print(
+        f"{doing}step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
+        f"gain {step.gain:.1e}  |gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  "
+        f"{rows_text(step)}  {step.seconds:.1f} s, at most {step.seconds_left:.1f} s left"
+        + ("" if pace is None else f"  {pace:.2e} rows/s"),
+        file=sys.stderr,
+    )
+
+
+def rows_text(step: Step) -> str:
+    """The rows in use, and of how many, where not all are."""
+    return f"rows {step.n_used}" + ("" if step.n_used == step.n_rows else f" of {step.n_rows}")
 
 
 @contextmanager
@@ -63,9 +86,9 @@ def reporting(
 
     It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
     ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
-    are of another kind print themselves, and give None for the step). Callbacks are
-    given ``rows`` (X, y, metadata) and a fitted estimator made from the attributes that the second
-    argument returns, where there is one.
+    are of another kind print themselves, and give None for the step). Callbacks find the step as
+    ``estimator._last_step``. They are given ``rows`` (X, y, metadata) and a fitted estimator made
+    from the attributes that the second argument returns, where there is one.
     """
     context = None
     if HAS_CALLBACKS:
@@ -73,17 +96,11 @@ def reporting(
         context.call_on_fit_task_begin(estimator=estimator, **rows)
 
     def report(step: Step | None, attributes: Attributes | None) -> bool:
-        if step is not None and verbose > 0 and step.n_iter % verbose == 0:
-            pace = step.rows_per_second
-            print(
-                f"step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
-                f"|gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  {step.seconds:.1f} s"
-                + (f"  on {step.n_used} rows" if step.is_sample else "")
-                + ("" if pace is None else f"  {pace:.2e} rows/s"),
-                file=sys.stderr,
-            )
+        if step is not None:
+            show_step(step, verbose)
         if context is None:
             return False
+        estimator._last_step = step
         task = context.subcontext(task_name="step")
         task.call_on_fit_task_begin(estimator=estimator, **rows)
         wants_end: bool = task.call_on_fit_task_end(
@@ -95,4 +112,5 @@ def reporting(
         yield report
     finally:
         if context is not None:
+            vars(estimator).pop("_last_step", None)
             context.call_on_fit_task_end(estimator=estimator, **rows)

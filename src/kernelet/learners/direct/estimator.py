@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Event, Lock
@@ -14,7 +15,7 @@ from scipy.linalg import block_diag
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.width import require_width
 from kernelet.learners.base.parameters import count, positive
-from kernelet.learners.base.progress import reporting
+from kernelet.learners.base.progress import reporting, show_step
 from kernelet.learners.direct.kernel_learning.choice import learned_part, rank_of
 from kernelet.learners.direct.kernel_learning.guards import Guard, HeldOutLoss
 from kernelet.learners.direct.kernel_learning.learn import LearnedKernel, learn_widths
@@ -256,11 +257,14 @@ class DirectEstimator(WarmStarted):
                 tol=_COST_TOL * self.tol,
                 n_vectors=n_vectors,
                 seed=seed,
+                on_step=lambda step: show_step(step, self.verbose, "choosing C: "),
             )
 
         before = getattr(self, "C_", None) if plan.starts[0] is not None else None
         first = before or cost_unit(table.weights)
         chosen = choose_cost(table.X, table.weights, problem, start, search, seed, first)
+        if self.verbose > 0:
+            print(f"choosing C: {chosen.cost:g} is taken", file=sys.stderr)
         plan = replace(plan, interrupted=plan.interrupted or chosen.interrupted)
         # vectors of the last fit were found at its cost for all rows, those of the path for fewer
         is_better_start = chosen.kernel is not None and chosen.cost != before

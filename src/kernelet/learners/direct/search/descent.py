@@ -40,9 +40,10 @@ _NO_STEP = "no step lowers W, though its gradient is above tol; the vectors are 
 class Progress:
     """What is reported after every accepted step.
 
-    ``rows_per_second`` counts a row as often as it is looked at; None for rows in memory.
-    ``n_used`` rows stand for all of them, if it ``is_sample``.
-    ``is_preliminary`` says that another search goes on from where this one ends.
+    ``gain`` is what the step took off W. W is a sum over ``n_used`` of ``n_rows`` rows, whose costs
+    stand for all. ``seconds_left`` is what the steps that may follow take at most, as long as rows
+    are added as planned. ``rows_per_second`` counts a row as often as it is looked at; None for
+    rows in memory. ``is_preliminary`` says that another search goes on from where this one ends.
     """
 
     n_iter: int
@@ -52,8 +53,10 @@ class Progress:
     n_alive: int
     seconds: float
     best: Evaluation
-    n_used: int
-    is_sample: bool = False
+    gain: float = 0.0
+    n_used: int = 0
+    n_rows: int = 0
+    seconds_left: float = 0.0
     rows_per_second: float | None = None
     is_preliminary: bool = False
 
@@ -198,6 +201,7 @@ class _Search:
         self.rank = at.rank
         self.n_samples += 1
         self.n_iter_before = self.n_iter
+        self.begun = time.perf_counter()
         self.quiet, self.revivals = 0, 0
         self.converged = self.wants_rows = False
 
@@ -315,14 +319,14 @@ class _Search:
         if self._has_few_steps_left() and self.objective.is_sample:
             self.wants_rows = True
         self.history.append(self._lowest().value)
-        if self.on_step is not None and self.on_step(self._progress()):
+        if self.on_step is not None and self.on_step(self._progress(drop)):
             self.stopped = True
         if self.stopped or self.wants_rows or self.quiet >= _STALL_STEPS:
             raise StopIteration
         if self._has_another_rank():
             raise StopIteration
 
-    def _progress(self) -> Progress:
+    def _progress(self, gain: float) -> Progress:
         return Progress(
             n_iter=self.n_iter,
             n_evaluations=self.objective.n_evaluations,
@@ -331,10 +335,21 @@ class _Search:
             n_alive=self.rank,
             seconds=time.perf_counter() - self.started,
             best=self._lowest(),
+            gain=gain,
             n_used=self.objective.n_used,
-            is_sample=self.objective.is_sample,
+            n_rows=max(self.objective.n_used, self.objective.n_rows),
+            seconds_left=self._seconds_left(),
             rows_per_second=self._rows_per_second(),
         )
+
+    def _seconds_left(self) -> float:
+        """Of the steps up to max_iter, at the pace of those on as many rows."""
+        n_steps = self.n_iter - self.n_iter_before
+        pace = (time.perf_counter() - self.begun) / max(1, n_steps)
+        left, on_all = self.max_iter - self.n_iter, 0
+        if self.objective.is_sample:  # the last quarter of the steps takes all rows
+            on_all = min(left, self.max_iter - int(_SAMPLE_STEPS * self.max_iter))
+        return pace * (left - on_all + on_all * self.objective.n_rows / self.objective.n_used)
 
     def _rows_per_second(self) -> float | None:
         """How fast out-of-core rows are gone through."""

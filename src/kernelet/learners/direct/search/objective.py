@@ -159,8 +159,6 @@ class Objective(Protocol):
         Whether W is smooth only as long as the dimension of the subspace is held fixed.
     is_sample : bool
         Whether some of the rows stand for all.
-    n_used : int
-        How many rows do.
     """
 
     n_evaluations: int
@@ -168,9 +166,6 @@ class Objective(Protocol):
 
     @property
     def is_sample(self) -> bool: ...
-
-    @property
-    def n_used(self) -> int: ...
 
     @property
     def kernel(self) -> Kernel: ...
@@ -182,6 +177,11 @@ class Objective(Protocol):
     @property
     def n_rows(self) -> int:
         """Rows that are worked on at once."""
+        ...
+
+    @property
+    def n_used(self) -> int:
+        """Rows that W is a sum over."""
         ...
 
     def __call__(

@@ -142,6 +142,11 @@ class BlockObjective(VectorObjective):
         return int(self.sample.represents.size)
 
     @property
+    def n_used(self) -> int:
+        """All rows, wherever they are."""
+        return int(self.rows.shape[0])
+
+    @property
     def rows_read(self) -> int:
         """Rows gone through so far, each as often as it was."""
         return self.n_passes * self.rows.shape[0]

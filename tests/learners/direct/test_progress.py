@@ -1,0 +1,152 @@
+"""What a fit shows while it runs: rows in use, gains, the time left, and that C is being chosen."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kernelet import SparseKernelRidge, SparseSVC
+from kernelet.cli.progress import FitSteps, LineBar, step_text, watched
+from kernelet.kernels import Gaussian
+from kernelet.learners.direct.problems.ridge import RidgeProblem
+from kernelet.learners.direct.search.ground import TableGround
+from kernelet.learners.direct.search.learn import search_vectors
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40_000, 4))
+Y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
+
+
+def steps_of(max_iter):
+    """Those of a search that begins on a sample, with the time of each."""
+    seen = []
+    targets = np.sin(X[:, :1]) + 0.3 * RNG.normal(size=(40_000, 1))
+    search_vectors(
+        TableGround(X, np.ones(40_000)),
+        Gaussian(0.2),
+        RidgeProblem(targets, np.ones(40_000)),
+        X[:8].copy(),
+        max_iter=max_iter,
+        tol=1e-4,
+        on_step=lambda step: seen.append((step, time.perf_counter())),
+    )
+    return seen
+
+
+@pytest.fixture(scope="module")
+def steps():
+    return steps_of(40)
+
+
+class TestProgress:
+    def test_rows_in_use_grow_to_all(self, steps):
+        used = [step.n_used for step, _ in steps]
+        assert used[0] == 10_000
+        assert used == sorted(used)
+        assert used[-1] == 40_000
+        assert {step.n_rows for step, _ in steps} == {40_000}
+
+    def test_gains_are_differences_of_w(self, steps):
+        compared = 0
+        for (before, _), (after, _) in itertools.pairwise(steps):
+            assert after.gain >= 0.0
+            if before.n_used == after.n_used:
+                assert_allclose(after.gain, before.value - after.value, rtol=1e-6, atol=1e-9)
+                compared += 1
+        assert compared > 5
+
+    def test_the_time_left_ends_at_nothing(self):
+        seen = steps_of(8)
+        assert [step.n_iter for step, _ in seen] == list(range(1, 9))
+        assert seen[0][0].seconds_left > 0.0
+        assert seen[-1][0].seconds_left == 0.0
+
+    def test_the_time_left_counts_steps_on_all_rows(self, steps):
+        """A quarter of the steps is for all rows, four times as many as in the sample."""
+        step, now = steps[3]
+        begun = steps[0][1] - steps[0][0].seconds
+        assert (step.n_iter, step.n_used) == (4, 10_000)
+        # 26 steps on the sample and 10 on all rows, at the pace of four; the first evaluation,
+        # of which only the search knows the time, is not in it
+        assert step.seconds_left <= (26 + 10 * 4) * (now - begun) / 4
+        assert step.seconds_left > 36 * (now - steps[0][1]) / 4
+
+
+class TestVerbose:
+    def test_rows_gain_and_time_are_printed(self, capsys):
+        SparseSVC(6, C=1.0, verbose=1, random_state=0).fit(X, Y)
+        lines = capsys.readouterr().err.splitlines()
+        assert "rows 10000 of 40000" in lines[0]
+        assert re.search(r"rows 40000  ", lines[-1])
+        for line in lines:
+            assert re.search(r"gain \d\.\de[-+]\d\d .* at most \d+\.\d s left", line)
+
+    @pytest.mark.parametrize("kind", [SparseSVC, SparseKernelRidge])
+    def test_the_choice_of_the_cost_is_shown(self, kind, capsys, tmp_path):
+        model = kind(4, verbose=1, random_state=0)
+        if kind is SparseSVC:
+            model.set_params(checkpoint=tmp_path / "fit.checkpoint")
+        model.fit(X[:300], Y[:300])
+        lines = capsys.readouterr().err.splitlines()
+        chosen = lines.index(f"choosing C: {model.C_:g} is taken")
+        assert chosen > 3
+        assert all(line.startswith("choosing C: step ") for line in lines[:chosen])
+        after = [int(line.split()[1]) for line in lines[chosen + 1 :]]
+        assert after == list(range(1, model.n_iter_ + 1))
+
+    def test_nothing_is_printed_without(self, capsys):
+        SparseSVC(4, random_state=0).fit(X[:300], Y[:300])
+        assert capsys.readouterr().err == ""
+
+
+class Said:
+    """A bar that remembers."""
+
+    def __init__(self):
+        self.texts, self.done = [], 0.0
+
+    def say(self, text):
+        self.texts.append(text)
+
+    def advance(self, steps):
+        self.done += steps
+
+
+class TestBar:
+    def test_it_says_what_goes_on(self):
+        bar, model = Said(), SparseSVC(6, random_state=0)
+        watched(model, bar, "learning")
+        model.fit(X, Y)
+        assert bar.texts[0] == "learning: choosing C"
+        assert bar.done == model.n_iter_
+        assert "10000 of 40000 rows in use" in bar.texts[1]
+        assert re.match(r"learning: W [\d.e+]+, gain \d+\.\d%.*, at most \d+ s left$", bar.texts[1])
+        assert "rows in use" not in bar.texts[-1]
+        assert not hasattr(model, "_last_step")
+
+    def test_a_cost_that_is_given_is_not_chosen(self):
+        bar, model = Said(), SparseSVC(4, C=1.0, random_state=0)
+        watched(model, bar, "learning")
+        assert bar.texts == ["learning"]
+
+    def test_the_plain_line_is_printed_before_the_first_step(self, capsys):
+        line = LineBar("reading", "steps")
+        watched(SparseSVC(4), line, "learning")
+        assert "learning: choosing C" in capsys.readouterr().err
+
+    def test_other_methods_have_no_such_steps(self):
+        class Context:
+            parent = "a fit"
+
+        bar = Said()
+        FitSteps(bar, "learning").on_fit_task_end(object(), Context())
+        assert bar.texts == ["learning"] and bar.done == 1
+
+    def test_a_step_in_words(self, steps):
+        first = steps[0][0]
+        assert f"W {first.value:.4g}" in step_text(first)
