@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.objective import Evaluation, MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import Evaluation
 
 
 def watch_evaluations(

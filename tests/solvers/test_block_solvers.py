@@ -8,7 +8,7 @@ from kernelet.kernels import Gaussian
 from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.out_of_core import ContrastBlockProblem, HingeBlockProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.rows import labelled as labelled_module
 from kernelet.rows import open_pieces

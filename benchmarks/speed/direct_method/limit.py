@@ -48,7 +48,8 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
     """The one function here that knows the names inside the library."""
     from kernelet.kernels import Gaussian
     from kernelet.learners.direct.problems import svm as svm_problem
-    from kernelet.learners.direct.search.joint_objective import JointObjective, Place
+    from kernelet.learners.direct.search.joint_objective import JointObjective
+    from kernelet.learners.direct.search.joint_place import Place
     from kernelet.learners.direct.search.rows import RowsInMemory
 
     solve, last = svm_problem.squared_losses_nearby, []

@@ -13,7 +13,7 @@ from kernelet.kernels.used_features import Indices, restricted, used_features
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
-# As in kernelet.kernels.distances: closer to 0 than this, there is hardly a digit to gain.
+# As in kernelet.kernels.numerics.distances: closer to 0 than this, there is hardly a digit to gain.
 _MOVED_ABOVE = 3.0
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import (
+from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
     block_length,
@@ -20,7 +20,7 @@ from kernelet.kernels.arrays import (
     float_dtype,
     quiet,
 )
-from kernelet.kernels.blocks import Workspace, run_blocks
+from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 
 
 class Pullback(Protocol):

@@ -11,9 +11,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import FloatArray, Rows, quiet
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
-from kernelet.kernels.blocks import Workspace
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, quiet
+from kernelet.kernels.numerics.blocks import Workspace
 from kernelet.kernels.parameters import positive
 
 

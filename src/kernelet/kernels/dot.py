@@ -8,9 +8,9 @@ from typing import final
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, quiet, squared_norms
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, quiet, squared_norms
+from kernelet.kernels.numerics.products import InnerProducts
 from kernelet.kernels.parameters import finite, positive, positive_integer
-from kernelet.kernels.products import InnerProducts
 from kernelet.kernels.profile import Form, ProfileKernel
 
 

@@ -8,9 +8,9 @@ from typing import final
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, dense, float_dtype
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback, require_input_gradient
-from kernelet.kernels.blocks import Workspace
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, dense, float_dtype
+from kernelet.kernels.numerics.blocks import Workspace
 
 # Rows whose k(x, x) are found by one call of the function, of whose result the diagonal is kept.
 _DIAGONAL_ROWS = 32

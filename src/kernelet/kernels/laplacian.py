@@ -7,10 +7,10 @@ from typing import final
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, float_dtype
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, float_dtype
+from kernelet.kernels.numerics.taxicab import TaxicabDistances
 from kernelet.kernels.parameters import positive
 from kernelet.kernels.profile import Form, ProfileKernel
-from kernelet.kernels.taxicab import TaxicabDistances
 
 
 @final

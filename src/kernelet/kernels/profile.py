@@ -14,9 +14,9 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import FloatArray, Rows, block_length, quiet
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
-from kernelet.kernels.blocks import Workspace, run_blocks
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, block_length, quiet
+from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 
 
 class Form(Protocol):

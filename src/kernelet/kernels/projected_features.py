@@ -10,7 +10,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import (
+from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
     block_length,
@@ -20,10 +22,8 @@ from kernelet.kernels.arrays import (
     is_sparse,
     quiet,
 )
-from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
-from kernelet.kernels.blocks import Workspace, run_blocks
-from kernelet.kernels.composite import CompositeKernel
-from kernelet.kernels.distances import anchor_of
+from kernelet.kernels.numerics.blocks import Workspace, run_blocks
+from kernelet.kernels.numerics.distances import anchor_of
 from kernelet.kernels.parameters import LONGEST_TEXT, finite
 
 

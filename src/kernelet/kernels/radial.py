@@ -12,8 +12,8 @@ from typing import final
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, float_dtype
-from kernelet.kernels.distances import SquaredDistances
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, float_dtype
+from kernelet.kernels.numerics.distances import SquaredDistances
 from kernelet.kernels.parameters import positive
 from kernelet.kernels.profile import Form, ProfileKernel
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, is_sparse
 from kernelet.kernels.base import Kernel
 from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
 from kernelet.kernels.function import CallableKernel
 from kernelet.kernels.laplacian import Laplacian
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, is_sparse
 from kernelet.kernels.parameters import positive
 from kernelet.kernels.radial import (
     Exponential,

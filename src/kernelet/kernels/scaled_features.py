@@ -9,7 +9,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import (
+from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
     check_rows,
@@ -18,9 +20,7 @@ from kernelet.kernels.arrays import (
     is_sparse,
     quiet,
 )
-from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
-from kernelet.kernels.blocks import Workspace
-from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.numerics.blocks import Workspace
 from kernelet.kernels.parameters import LONGEST_TEXT, finite
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, check_rows, dense, quiet
 from kernelet.kernels.base import Kernel
-from kernelet.kernels.blocks import Workspace
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, dense, quiet
+from kernelet.kernels.numerics.blocks import Workspace
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.scaled_features import ScaledFeatures
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from kernelet._hooks import hooks
 from kernelet.kernels import Kernel, PreparedKernel
-from kernelet.kernels.arrays import (
+from kernelet.kernels.input_stage import input_stage
+from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
     block_length,
@@ -22,8 +23,7 @@ from kernelet.kernels.arrays import (
     dense,
     quiet,
 )
-from kernelet.kernels.blocks import Workspace, run_blocks
-from kernelet.kernels.input_stage import input_stage
+from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 from kernelet.kernels.used_features import used_features
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from kernelet.kernels.blocks import available_threads, one_blas_thread
+from kernelet.kernels.numerics.blocks import available_threads, one_blas_thread
 from kernelet.rows.opening import column_of, names_of, rows_of
 from kernelet.rows.pieces import Piece, Task, in_threads
 

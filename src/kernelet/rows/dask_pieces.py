@@ -18,7 +18,7 @@ import cloudpickle
 import numpy as np
 from dask.delayed import delayed
 
-from kernelet.kernels.blocks import one_blas_thread
+from kernelet.kernels.numerics.blocks import one_blas_thread
 from kernelet.rows.opening import column_of, is_dask, names_of, rows_of
 from kernelet.rows.pieces import ClusterError, LocalPieces, Piece, Pieces, Task
 

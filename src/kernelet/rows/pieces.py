@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from kernelet.kernels.blocks import available_threads, one_blas_thread
+from kernelet.kernels.numerics.blocks import available_threads, one_blas_thread
 
 R = TypeVar("R")
 

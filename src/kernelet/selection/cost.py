@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from kernelet.kernels.blocks import one_blas_thread
+from kernelet.kernels.numerics.blocks import one_blas_thread
 
 # Rows are predicted in batches of this length: the overhead of a call is shared by as many.
 BATCH = 1000

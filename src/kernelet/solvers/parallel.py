@@ -10,7 +10,7 @@ from importlib import import_module
 from threading import Event
 from typing import TypeVar
 
-from kernelet.kernels.blocks import all_blas_threads, find_blas_again, one_blas_thread
+from kernelet.kernels.numerics.blocks import all_blas_threads, find_blas_again, one_blas_thread
 
 # SciPy's BLAS is held to one thread as well as NumPy's.
 import_module("scipy.linalg")

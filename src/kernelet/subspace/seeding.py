@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelet.kernels.blocks import one_blas_thread
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.blocks import one_blas_thread
 from kernelet.kernels.silence import silenced
 from kernelet.subspace.canonical import CanonicalRows, canonical_rows
 from kernelet.subspace.greedy import dense_rows, pivoted_cholesky, sparse_greedy_approximation

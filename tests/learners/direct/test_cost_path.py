@@ -23,7 +23,7 @@ from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search import cost_path
 from kernelet.learners.direct.search.cost_path import choose_cost, divided
 from kernelet.learners.direct.search.ground import TableGround
-from kernelet.learners.direct.search.joint_objective import JointEvaluation
+from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.learn import search_vectors
 from kernelet.subspace import seed_vectors
 

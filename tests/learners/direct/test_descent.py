@@ -18,7 +18,7 @@ from kernelet.learners.direct.problems.reduced_set import ReducedSetProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search import descent
 from kernelet.learners.direct.search.descent import minimize_over_vectors
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.vector_exchange import revived
 from kernelet.subspace import seed_vectors
 

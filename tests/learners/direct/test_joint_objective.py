@@ -22,9 +22,10 @@ from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.interval import SquaredIntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
-from kernelet.learners.direct.search.joint_objective import JointObjective, Place
+from kernelet.learners.direct.search.joint_objective import JointObjective
+from kernelet.learners.direct.search.joint_place import Place
 from kernelet.learners.direct.search.learn import descend
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.subspace import seed_vectors
 from learner_oracles import central_differences, svm_objective

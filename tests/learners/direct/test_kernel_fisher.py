@@ -25,7 +25,7 @@ from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Matern52, Polynomial
 from kernelet.learners import KernelFisherClassifier, KernelFisherDiscriminant
 from kernelet.learners.direct.problems.fisher import ContrastProblem
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 
 X, y = make_banana(120, random_state=0)
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 2.0, 120)

@@ -38,7 +38,7 @@ from kernelet.learners.direct.kernel_learning.widths import OneWidth, WidthPerFe
 from kernelet.learners.direct.problems.interval import IntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

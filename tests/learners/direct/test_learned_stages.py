@@ -16,8 +16,9 @@ from kernelet.learners.direct.kernel_learning.input_stage import Scales, Standar
 from kernelet.learners.direct.kernel_learning.projection_stage import Projection
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.problems.ridge import RidgeProblem
-from kernelet.learners.direct.search.joint_objective import JointObjective, Place
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.joint_objective import JointObjective
+from kernelet.learners.direct.search.joint_place import Place
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.rows import RowsInMemory
 
 RNG = np.random.default_rng(0)

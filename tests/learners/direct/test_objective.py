@@ -21,7 +21,7 @@ from kernelet.learners.direct.problems.reduced_set import ReducedSetProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.descent import minimize_over_vectors
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.vector_exchange import best_rows, removals, resized, revived
 from learner_oracles import central_differences, svm_by_clarabel, svm_objective
 

@@ -21,7 +21,7 @@ from kernelet.learners.direct.problems.out_of_core import (
 from kernelet.learners.direct.search import joint_objective, out_of_core_rows
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.learn import descend
-from kernelet.learners.direct.search.objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.out_of_core_rows import RowsOutOfCore
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.learners.direct.search.sampled_objective import SampledObjective

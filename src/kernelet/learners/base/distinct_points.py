@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import dense
+from kernelet.kernels.numerics.arrays import dense
 
 FloatArray = NDArray[np.float64]
 

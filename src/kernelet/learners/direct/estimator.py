@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event, Lock
 from typing import Any
 
@@ -20,12 +20,13 @@ from kernelet.learners.direct.kernel_learning.choice import learned_part, rank_o
 from kernelet.learners.direct.kernel_learning.guards import Guard, HeldOutLoss
 from kernelet.learners.direct.kernel_learning.learn import LearnedKernel, learn_widths
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
+from kernelet.learners.direct.plan import Plan
 from kernelet.learners.direct.search.checkpoint import Checkpoint, checkpoint_of
 from kernelet.learners.direct.search.cost_path import choose_cost, cost_unit, searched_rows
-from kernelet.learners.direct.search.descent import Descent, Progress
 from kernelet.learners.direct.search.ground import Ground, TableGround
 from kernelet.learners.direct.search.learn import search_vectors
 from kernelet.learners.direct.search.objective import FloatArray
+from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.warm_start import WarmStarted
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
@@ -43,40 +44,6 @@ FITTED: dict[str, type] = {
     "interrupted_": bool,
     "_set_sizes": np.ndarray,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """What a fit has decided on before its searches begin.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    learn : {"features", "width", "projection", "nothing"}
-        What searches learn of the kernel.
-    problems : list
-        An inner problem for each search.
-    budgets : list of int
-    seeds : ndarray of shape (n_searches, n_init)
-    starts : list of ndarray or None
-        Vectors to start from; seeds are drawn without.
-    rank : int or None
-        Of a projection.
-    found : Kernel or None
-        A kernel to start from.
-    interrupted : bool
-        Whether Ctrl-C came while these were chosen.
-    """
-
-    kernel: Kernel
-    learn: str
-    problems: list[Any]
-    budgets: list[int]
-    seeds: NDArray[np.int64]
-    starts: list[FloatArray | None]
-    rank: int | None = None
-    found: Kernel | None = None
-    interrupted: bool = False
 
 
 class DirectEstimator(WarmStarted):
@@ -194,7 +161,7 @@ class DirectEstimator(WarmStarted):
         whole: Any,
         rng: np.random.RandomState,
         saved: Checkpoint | None,
-    ) -> _Plan:
+    ) -> Plan:
         """Where searches start and what they learn; chooses what held-out rows have to choose."""
         budgets = self._budgets(len(problems))
         seeds = rng.randint(np.iinfo(np.int32).max, size=(len(problems), self.n_init))
@@ -205,7 +172,7 @@ class DirectEstimator(WarmStarted):
             self, kernel, ground.shape, len(problems), is_smooth, self._learns_features
         )
         rank = rank_of(self)
-        plan = _Plan(kernel, learn, list(problems), budgets, seeds, starts, rank)
+        plan = Plan(kernel, learn, list(problems), budgets, seeds, starts, rank)
         if hasattr(self, "learn_kernel"):
             self.kernel_gain_ = 0.0
         seed = int(seeds[0, 0])
@@ -230,7 +197,7 @@ class DirectEstimator(WarmStarted):
             saved.cost = self.C_
         return replace(plan, problems=[problem.scaled(self.C_) for problem in plan.problems])
 
-    def _with_cost(self, plan: _Plan, table: TableGround, problem: Any) -> tuple[_Plan, float]:
+    def _with_cost(self, plan: Plan, table: TableGround, problem: Any) -> tuple[Plan, float]:
         """The cost that serves rows held out best, and a plan that starts where it was found."""
         seed = int(plan.seeds[0, 0])
         start = plan.starts[0]

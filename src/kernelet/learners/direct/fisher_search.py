@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import require_input_gradient
-from kernelet.kernels.arrays import dense
+from kernelet.kernels.numerics.arrays import dense
 from kernelet.learners.base.out_of_core import DistantSet
 from kernelet.learners.base.parameters import count, positive
 from kernelet.learners.base.progress import reporting
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.kernel_learning.choice import learned_part, rank_of
 from kernelet.learners.direct.search.checkpoint import checkpoint_of
-from kernelet.learners.direct.search.descent import Progress
 from kernelet.learners.direct.search.ground import Ground, TableGround
 from kernelet.learners.direct.search.learn import UNJUDGED_STEPS, descend, search_vectors
-from kernelet.learners.direct.search.objective import Evaluation, InnerProblem, MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import Evaluation, InnerProblem
+from kernelet.learners.direct.search.result import Progress
 
 
 def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Evaluation:

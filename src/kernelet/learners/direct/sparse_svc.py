@@ -18,9 +18,9 @@ from kernelet.learners.base.training_data import FloatArray, TrainingSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.out_of_core import BLOCK_LOSSES
 from kernelet.learners.direct.problems.svm import LOSSES, SVMProblem
-from kernelet.learners.direct.search.descent import Descent, Progress
 from kernelet.learners.direct.search.ground import DistantGround, TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
+from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import dense
+from kernelet.kernels.numerics.arrays import dense
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.core_set import ROUNDING_RIDGE, CoreSet
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import dense
+from kernelet.kernels.numerics.arrays import dense
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
 from kernelet.solvers.enclosing_ball.margin_coordinates import line_search, margin_in_coordinates
 from kernelet.solvers.parallel import one_thread_if_small

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import check_rows
+from kernelet.kernels.numerics.arrays import check_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers.checks import checked_costs, checked_labels
 from kernelet.solvers.enclosing_ball.ball import Ball

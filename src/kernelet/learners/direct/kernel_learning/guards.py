@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.arrays import dense
+from kernelet.kernels.numerics.arrays import dense
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
 from kernelet.machine import KernelMachine
 

@@ -25,12 +25,8 @@ from kernelet.kernels.width import with_gamma
 from kernelet.learners.direct.kernel_learning.guards import DivisibleProblem, Guard
 from kernelet.learners.direct.kernel_learning.widths import OneWidth, WidthPerFeature, Widths
 from kernelet.learners.direct.search.learn import learn_direct
-from kernelet.learners.direct.search.objective import (
-    Evaluation,
-    FloatArray,
-    InnerProblem,
-    MarginalObjective,
-)
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import Evaluation, FloatArray, InnerProblem
 
 # Every so many-th row is held out, and there have to be so many of them.
 _EVERY = 4

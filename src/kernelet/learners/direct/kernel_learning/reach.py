@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import is_sparse
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import is_sparse
 from kernelet.learners.direct.search.objective import Evaluation
 
 # Rows by which kernel values are judged, spread evenly.

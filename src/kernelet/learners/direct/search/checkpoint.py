@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.learners.direct.search.descent import Progress
-from kernelet.learners.direct.search.joint_objective import JointEvaluation
+from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.objective import FloatArray
+from kernelet.learners.direct.search.result import Progress
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.container import read_record, write_record
 from kernelet.persistence.errors import one_line

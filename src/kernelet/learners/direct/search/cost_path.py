@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.learners.direct.search.descent import Descent
 from kernelet.learners.direct.search.objective import FloatArray, Start
+from kernelet.learners.direct.search.result import Descent
 from kernelet.subspace import WhitenedMap
 
 _FACTOR = 10.0

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 
-from kernelet.kernels.caller import warn_caller
 from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Objective
+from kernelet.learners.direct.search.result import (
+    INTERRUPTED,
+    NO_STEP,
+    OUT_OF_STEPS,
+    Descent,
+    Progress,
+)
 
 # Steps that change W by less than this share of it, over a whole leg, end the search.
 _STALL_STEPS = 3
@@ -31,89 +35,6 @@ _EARLIEST_END = 3.0
 _SAMPLE_STEPS = 0.75
 # A value as small is one of a kernel that has underflown on all rows, and is no unit.
 _NOTHING = 1e-200
-_INTERRUPTED = "interrupted; the best vectors so far are kept"
-_OUT_OF_STEPS = "max_iter={} steps taken while W still falls"
-_NO_STEP = "no step lowers W, though its gradient is above tol; the vectors are those of the start"
-
-
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """What is reported after every accepted step.
-
-    ``gain`` is what the step took off W. W is a sum over ``n_used`` of ``n_rows`` rows, whose costs
-    stand for all. ``seconds_left`` is what the steps that may follow take at most, as long as rows
-    are added as planned. ``rows_per_second`` counts a row as often as it is looked at; None for
-    rows in memory. ``is_preliminary`` says that another search goes on from where this one ends.
-    """
-
-    n_iter: int
-    n_evaluations: int
-    value: float
-    gradient_norm: float
-    n_alive: int
-    seconds: float
-    best: Evaluation
-    gain: float = 0.0
-    n_used: int = 0
-    n_rows: int = 0
-    seconds_left: float = 0.0
-    rows_per_second: float | None = None
-    is_preliminary: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Descent:
-    """Where the search ended, and why."""
-
-    best: Evaluation
-    n_iter: int
-    n_evaluations: int
-    converged: bool
-    interrupted: bool
-    message: str
-    history: tuple[float, ...]
-    stopped: bool = False
-    kernel_gain: float = 0.0
-
-    def after(self, first: Descent) -> Descent:
-        """The end of a search that went on from where another ended, and counted its steps."""
-        end = self
-        if first.was_ended:
-            end = replace(
-                self,
-                converged=False,
-                interrupted=first.interrupted,
-                stopped=first.stopped,
-                message=first.message,
-            )
-        return replace(
-            end,
-            n_evaluations=self.n_evaluations + first.n_evaluations,
-            kernel_gain=first.kernel_gain,
-        )
-
-    @property
-    def was_ended(self) -> bool:
-        """Whether Ctrl-C or a callback ended the search."""
-        return self.interrupted or self.stopped
-
-    def interrupted_later(self) -> Descent:
-        """The same end, where Ctrl-C came during a search that does not get as far."""
-        return replace(self, converged=False, interrupted=True, message=_INTERRUPTED)
-
-    def warn_unless_converged(self, who: str) -> None:
-        """Warn the user of an estimator's ``fit`` where the search did not end by itself."""
-        if not self.converged:
-            remedy = (
-                "Try another init, gamma or C, or scale the columns of X"
-                if self.message == _NO_STEP
-                else "Raise max_iter or tol"
-            )
-            warn_caller(
-                f"{who} stopped early: {self.message} (W = {self.best.value:.6g} after "
-                f"{self.n_iter} steps). {remedy}; the model is usable.",
-                ConvergenceWarning,
-            )
 
 
 def minimize_over_vectors(
@@ -363,16 +284,16 @@ class _Search:
             self.interrupted = True
             end = self.objective.proven(self._lowest())
         if self.interrupted:
-            message = _INTERRUPTED
+            message = INTERRUPTED
         elif self.stopped:
             message = "a callback asked for the end; the best vectors so far are kept"
         elif self.converged and not self._has_fallen() and self._slope() > self.tol:
             # a line search that fails looks like one that has nothing left to find
-            self.converged, message = False, _NO_STEP
+            self.converged, message = False, NO_STEP
         elif self.converged:
             message = "W no longer falls"
         else:
-            message = _OUT_OF_STEPS.format(self.max_iter)
+            message = OUT_OF_STEPS.format(self.max_iter)
         return Descent(
             best=end,
             n_iter=self.n_iter,

@@ -9,7 +9,8 @@ import sklearn.cluster  # noqa: F401
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.out_of_core import DistantSet
-from kernelet.learners.direct.search.objective import FloatArray, MarginalObjective, Objective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import FloatArray, Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.out_of_core_rows import RowsOutOfCore
 from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows

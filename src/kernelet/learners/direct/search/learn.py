@@ -13,16 +13,12 @@ from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
-from kernelet.learners.direct.search.descent import Descent, Progress, minimize_over_vectors
+from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.ground import Ground
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.objective import (
-    FloatArray,
-    InnerProblem,
-    MarginalObjective,
-    Objective,
-    Start,
-)
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import FloatArray, InnerProblem, Objective, Start
+from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import SearchRows
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 

@@ -26,15 +26,10 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import check_rows, dense
 from kernelet.machine import KernelMachine
-from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
 
 FloatArray = NDArray[np.float64]
-
-# Above this share of rows with a gradient, copying them costs more than pulling zeros back.
-_MOST_ROWS = 0.7
 
 
 Start = tuple[FloatArray, FloatArray]
@@ -221,122 +216,3 @@ class Objective(Protocol):
     def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
         """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
         ...
-
-
-class VectorChart:
-    """Z = Z_0 + scale x, the scale a typical distance between the vectors."""
-
-    bounds: Bounds | None = None
-
-    def __init__(self, objective: Objective, Z: FloatArray) -> None:
-        self._objective, self._start = objective, Z
-        self._scale = float(np.sqrt(np.mean(np.var(Z, axis=0)))) or 1.0
-        self.size = Z.size
-
-    def at(self, x: FloatArray, rank: int | None) -> Evaluation:
-        return self._objective(self._start + self._scale * x.reshape(self._start.shape), rank)
-
-    def slopes(self, at: Evaluation) -> FloatArray:
-        slopes: FloatArray = self._scale * at.gradient.ravel()
-        return slopes
-
-
-class VectorObjective:
-    """What objectives of the vectors alone, over all rows, have in common; a mixin."""
-
-    holds_rank = True
-    is_sample = False
-
-    @property
-    def n_used(self: Any) -> int:
-        return int(self.n_rows)
-
-    def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
-        return one_thread_if_small(self.n_rows * n_products)
-
-    def around(self: Any, at: Evaluation) -> Chart:
-        return VectorChart(self, at.vectors)
-
-    def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
-        return False
-
-    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
-        return None
-
-    def proven(self, at: Evaluation) -> Evaluation:
-        return at
-
-
-class MarginalObjective(VectorObjective):
-    """W(Z) for rows X, a kernel and an inner problem.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    kernel : Kernel
-        With gradients in its vectors.
-    inner : InnerProblem
-    """
-
-    def __init__(self, X: Any, kernel: Kernel, inner: InnerProblem) -> None:
-        self.X = check_rows(X)
-        self.kernel = kernel
-        self.inner = inner
-        self.n_evaluations = 0
-        self._last: tuple[FloatArray, FloatArray] | None = None
-
-    def __call__(
-        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
-    ) -> Evaluation:
-        """Value, gradient and machine at Z; ``rank`` holds the subspace's dimension fixed.
-
-        A kernel that is learned is that of the evaluation ``like``.
-        """
-        self.n_evaluations += 1
-        prepared = self.kernel.prepare(Z)
-        gram, gram_pullback = prepared.linearize(Z)
-        subspace = subspace_of(self.kernel, Z, gram, rank)
-        K, pullback = prepared.linearize(self.X)
-        start = None
-        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
-            # the basis of the subspace turns with Z; coefficients are what carries over
-            start = subspace.weights(self._last[0]), self._last[1]
-        solution = self.inner.solve(subspace.features_from_values(K), start)
-        beta = subspace.coefficients(solution.weights)
-        self._last = beta, solution.intercepts
-        slope = solution.score_gradient
-        active = np.flatnonzero(slope.any(axis=1))
-        if active.size < _MOST_ROWS * slope.shape[0]:
-            gradient = pullback(slope[active] @ beta.T, active)
-        else:
-            gradient = pullback(slope @ beta.T)
-        gradient += gram_pullback((beta * solution.norm_gradient) @ beta.T)
-        return Evaluation.of(subspace, solution, gradient)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that are worked on at once."""
-        return int(self.X.shape[0])
-
-    @property
-    def rows_read(self) -> None:
-        """Rows in memory are not counted."""
-        return None
-
-    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
-        """Rows that might become vectors: so many at random, or all."""
-        n = self.n_rows
-        index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
-        return np.asarray(dense(self.X[index]), dtype=np.float64)
-
-    def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
-        """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
-        active = np.flatnonzero(at.score_gradient.any(axis=1))
-        slope: FloatArray = self.kernel(self.X[active], candidates).T @ at.score_gradient[active]
-        return slope
-
-    def without_gradient(self, Z: FloatArray) -> Evaluation:
-        """Value and machine at Z for kernels that have no gradient in their vectors."""
-        subspace = WhitenedMap.from_vectors(self.kernel, Z)
-        solution = self.inner.solve(subspace.features(self.X), None)
-        return Evaluation.of(subspace, solution, np.full_like(Z, np.nan))

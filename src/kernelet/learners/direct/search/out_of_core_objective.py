@@ -13,14 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.arrays import dense
-from kernelet.learners.direct.search.objective import (
-    Evaluation,
-    FloatArray,
-    Start,
-    VectorObjective,
-    subspace_of,
-)
+from kernelet.kernels.numerics.arrays import dense
+from kernelet.learners.direct.search.marginal_objective import VectorObjective
+from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Start, subspace_of
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.subspace import WhitenedMap

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.arrays import is_sparse
+from kernelet.kernels.numerics.arrays import is_sparse
 from kernelet.learners.base.out_of_core import DistantSet
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
 from kernelet.learners.direct.search.rows import extent_of

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelet.kernels.arrays import dense, is_sparse
+from kernelet.kernels.numerics.arrays import dense, is_sparse
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
 from kernelet.subspace import WhitenedMap
 

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from kernelet.kernels import Kernel
-from kernelet.learners.direct.search.objective import Evaluation, MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.rows import SearchRows, first_size, next_size
 from kernelet.subspace import WhitenedMap
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.kernels.arrays import (
+from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
     dense,
@@ -12,7 +12,7 @@ from kernelet.kernels.arrays import (
     squared_norms,
     weighted_row_sums,
 )
-from kernelet.kernels.blocks import Workspace
+from kernelet.kernels.numerics.blocks import Workspace
 
 # The anchor is used where |mean(Z)|^2 exceeds this many times the spread of Z. Below, the terms
 # of the expansion are at most four times as large as they could be: two bits.

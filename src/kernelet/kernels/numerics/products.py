@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray, Rows, is_sparse, weighted_row_sums
-from kernelet.kernels.blocks import Workspace
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, is_sparse, weighted_row_sums
+from kernelet.kernels.numerics.blocks import Workspace
 
 
 class InnerProducts:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
 # Below this many elements of scratch and output, starting threads costs more than they save.
 THREADED_ELEMENTS = 2_000_000

@@ -1,0 +1,1 @@
+"""Numerics that kernels are made of: arrays and blocks of rows, products, distances."""

@@ -1,0 +1,94 @@
+"""Where a search over vectors stands, and where and why it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelet.kernels.caller import warn_caller
+from kernelet.learners.direct.search.objective import Evaluation
+
+INTERRUPTED = "interrupted; the best vectors so far are kept"
+OUT_OF_STEPS = "max_iter={} steps taken while W still falls"
+NO_STEP = "no step lowers W, though its gradient is above tol; the vectors are those of the start"
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What is reported after every accepted step.
+
+    ``gain`` is what the step took off W. W is a sum over ``n_used`` of ``n_rows`` rows, whose costs
+    stand for all. ``seconds_left`` is what the steps that may follow take at most, as long as rows
+    are added as planned. ``rows_per_second`` counts a row as often as it is looked at; None for
+    rows in memory. ``is_preliminary`` says that another search goes on from where this one ends.
+    """
+
+    n_iter: int
+    n_evaluations: int
+    value: float
+    gradient_norm: float
+    n_alive: int
+    seconds: float
+    best: Evaluation
+    gain: float = 0.0
+    n_used: int = 0
+    n_rows: int = 0
+    seconds_left: float = 0.0
+    rows_per_second: float | None = None
+    is_preliminary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where the search ended, and why."""
+
+    best: Evaluation
+    n_iter: int
+    n_evaluations: int
+    converged: bool
+    interrupted: bool
+    message: str
+    history: tuple[float, ...]
+    stopped: bool = False
+    kernel_gain: float = 0.0
+
+    def after(self, first: Descent) -> Descent:
+        """The end of a search that went on from where another ended, and counted its steps."""
+        end = self
+        if first.was_ended:
+            end = replace(
+                self,
+                converged=False,
+                interrupted=first.interrupted,
+                stopped=first.stopped,
+                message=first.message,
+            )
+        return replace(
+            end,
+            n_evaluations=self.n_evaluations + first.n_evaluations,
+            kernel_gain=first.kernel_gain,
+        )
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether Ctrl-C or a callback ended the search."""
+        return self.interrupted or self.stopped
+
+    def interrupted_later(self) -> Descent:
+        """The same end, where Ctrl-C came during a search that does not get as far."""
+        return replace(self, converged=False, interrupted=True, message=INTERRUPTED)
+
+    def warn_unless_converged(self, who: str) -> None:
+        """Warn the user of an estimator's ``fit`` where the search did not end by itself."""
+        if not self.converged:
+            remedy = (
+                "Try another init, gamma or C, or scale the columns of X"
+                if self.message == NO_STEP
+                else "Raise max_iter or tol"
+            )
+            warn_caller(
+                f"{who} stopped early: {self.message} (W = {self.best.value:.6g} after "
+                f"{self.n_iter} steps). {remedy}; the model is usable.",
+                ConvergenceWarning,
+            )
