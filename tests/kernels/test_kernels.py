@@ -42,12 +42,12 @@ from kernelet.kernels import (
     ScaledFeatures,
     Sigmoid,
     Sum,
-    blocks,
     kernel_from_specification,
     require_input_gradient,
     resolve_kernel,
 )
 from kernelet.kernels.input_stage import input_stage
+from kernelet.kernels.numerics import blocks
 from random_examples import examples
 
 

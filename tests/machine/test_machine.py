@@ -34,8 +34,8 @@ from kernelet.kernels import (
     RationalQuadratic,
     ScaledFeatures,
     Sigmoid,
-    blocks,
 )
+from kernelet.kernels.numerics import blocks
 
 
 def _own(X, Z):

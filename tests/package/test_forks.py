@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 START = """
 import faulthandler, os, sys, threading, time, warnings
 import numpy as np
-from kernelet.kernels import blocks
+from kernelet.kernels.numerics import blocks
 from kernelet.learners import SparseSVC
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kernelet.export.to_onnx.graph import Graph
 
 Mask = NDArray[np.bool_]
-# As in kernelet.kernels.numerics.distances: a profile feels what is left of the digits when more than a
-# quarter of them cancel.
+# As in kernelet.kernels.numerics.distances: a profile feels what is left of the digits when more
+# than a quarter of them cancel.
 _DIGITS_TO_LOSE = 0.25
 
 
