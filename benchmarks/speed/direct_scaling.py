@@ -27,7 +27,7 @@ def measure(n: int) -> dict[str, float]:
     """Seconds per evaluation and peak memory beyond the data's, for n rows."""
     from kernelet.datasets import make_twonorm
     from kernelet.kernels import Gaussian
-    from kernelet.learners.direct.sparse_svc import learn_sparse_svm
+    from kernelet.learners.direct.svm_search import learn_sparse_svm
 
     X, y = make_twonorm(n, random_state=0)
     Y = np.where(y == y.max(), 1.0, -1.0)[:, None]

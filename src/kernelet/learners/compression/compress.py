@@ -15,7 +15,7 @@ from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
 from kernelet.learners.direct.reduced_set import learn_reduced_set, reduced_set_of
-from kernelet.learners.direct.sparse_svc import learn_sparse_svm
+from kernelet.learners.direct.svm_search import learn_sparse_svm
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]

@@ -14,68 +14,14 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import DistantSet
 from kernelet.learners.base.parameters import choice, cost, positive
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.out_of_core import BLOCK_LOSSES
 from kernelet.learners.direct.problems.svm import LOSSES, SVMProblem
 from kernelet.learners.direct.search.ground import DistantGround, TableGround
-from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
-from kernelet.learners.direct.search.result import Descent, Progress
+from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
-
-
-def learn_sparse_svm(
-    X: Any,
-    Y: FloatArray,
-    costs: FloatArray,
-    kernel: Kernel,
-    vectors: FloatArray,
-    *,
-    loss: str = "hinge",
-    max_iter: int = 300,
-    tol: float = 3e-3,
-    n_vectors: int | None = None,
-    random_state: int = 0,
-    on_step: Callable[[Progress], bool | None] | None = None,
-) -> Descent:
-    """Minimise the sum over the columns of Y of W_k(Z), from the given vectors.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    Y : ndarray of shape (n, k)
-        Labels, -1 or +1; the k machines share the vectors.
-    costs : ndarray of shape (n,)
-        C times the weight of each row.
-    kernel : Kernel
-    vectors : ndarray of shape (m, d)
-        Where the search starts.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-    max_iter : int, default=300
-    tol : float, default=3e-3
-    n_vectors : int, default=None
-        Grow or shrink to so many vectors first.
-    random_state : int, default=0
-        Draws the rows that are looked at as new vectors.
-    on_step : callable, default=None
-        Called after every step; the search ends when it returns True.
-
-    Returns
-    -------
-    Descent
-    """
-    return learn_direct(
-        X,
-        kernel,
-        SVMProblem(Y, costs, loss, INNER_SHARE * tol),
-        vectors,
-        max_iter=max_iter,
-        tol=tol,
-        n_vectors=n_vectors,
-        random_state=random_state,
-        on_step=on_step,
-    )
 
 
 @saved(kernel_gain_=float, **FITTED)
