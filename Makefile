@@ -76,7 +76,7 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 # benchmarks says nothing of old libraries that the rest does not. The checks of scikit-learn and the
 # cluster do, though they are slow.
 ANY_VERSION := --ignore-glob='tests/export/test_export_c*' \
-	$(addprefix --ignore=tests/docs/test_, $(addsuffix .py,howto_c site documents))
+	$(addprefix --ignore=tests/docs/test_, $(addsuffix .py,architecture howto_c site documents))
 test-oldest: $(VENV_OLDEST)/.test  ## run the quick tests on the oldest versions that are allowed
 	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
 	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests/learners/test_estimators.py \
