@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks list | run | show | frontier``."""
+"""The command line: ``python -m benchmarks list | run | show | frontier | quote``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import replace
 from benchmarks import datasets, methods
 from benchmarks.frontier import BUDGETS, run_frontier
 from benchmarks.results import table_ledger
+from benchmarks.results_blocks import quote
+from benchmarks.results_quoted import ROOT, documents
 from benchmarks.runner import run_table
 from benchmarks.runner_tables import Table, read_table, table_names
 from benchmarks.show import compare, render
@@ -49,7 +51,19 @@ def parser() -> argparse.ArgumentParser:
     frontier.add_argument("--jobs", type=int, default=1, help="processes")
     frontier.add_argument("--slow", action="store_true", help="also what takes hours")
     frontier.add_argument("--draw", action="store_true", help="draw what is there, run nothing")
+
+    commands.add_parser("quote", help="write the tables in our documents from the csv files")
     return top
+
+
+def quote_figures() -> None:
+    """Bring the tables in all documents up to date."""
+    for path in documents():
+        text = path.read_text(encoding="utf-8")
+        quoted = quote(text)
+        if quoted != text:
+            path.write_text(quoted, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: written")
 
 
 def list_everything() -> None:
@@ -115,6 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     if options.command == "list":
         list_everything()
+    elif options.command == "quote":
+        quote_figures()
     elif options.command == "show":
         table = narrowed(read_table(options.table), options.where)
         show_table(table, options.only, options.method)

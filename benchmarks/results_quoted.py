@@ -19,6 +19,12 @@ from benchmarks.results import FOLDER, Ledger, Record, figures_of
 
 MARK = re.compile(r"<!--\s*figure:\s*(?P<file>\S+)\s+(?P<figure>\w+)(?P<filters>[^>]*?)\s*-->")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+ROOT = Path(__file__).parents[1]
+
+
+def documents() -> list[Path]:
+    """Return the documents that may quote figures."""
+    return [*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *ROOT.glob("docs/**/*.md")]
 
 
 def wrong_figures(text: str, folder: Path = FOLDER) -> list[str]:

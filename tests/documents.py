@@ -33,6 +33,13 @@ def blocks(document: str) -> list[Block]:
     ]
 
 
+def printed_rows(document: str) -> dict[str, list[str]]:
+    """First cell -> cells, for the rows of all printed tables that a document shows."""
+    lines = [line for b in blocks(document) if b.language == "text" for line in b.code.splitlines()]
+    rows = [re.split(r" {2,}", line.strip()) for line in lines]
+    return {row[0]: row for row in rows}
+
+
 def run_blocks(document: str) -> tuple[types.ModuleType, list[tuple[str, str]]]:
     """Execute the python blocks of a document, from its first to its last, as one module.
 

@@ -39,7 +39,7 @@ from benchmarks.methods.landmarks import fit_linear, fit_on_landmarks
 from benchmarks.methods.parameters import mean_distance_gamma
 from benchmarks.methods.svc_subsample import balanced_sample
 from benchmarks.results_provenance import provenance
-from benchmarks.results_quoted import wrong_figures
+from benchmarks.results_quoted import documents, wrong_figures
 from benchmarks.runner_tables import Row, Table, read_table, table_names
 from benchmarks.show_summaries import summarise
 from kernelet.datasets import make_banana, make_waveform
@@ -659,8 +659,7 @@ def test_quoted_figures(tmp_path: Path) -> None:
 
 
 def test_every_figure_that_our_documents_quote_is_in_a_csv() -> None:
-    documents = [*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *ROOT.glob("docs/**/*.md")]
-    problems = {path.name: wrong_figures(path.read_text(encoding="utf-8")) for path in documents}
+    problems = {path.name: wrong_figures(path.read_text(encoding="utf-8")) for path in documents()}
     assert {name: found for name, found in problems.items() if found} == {}
 
 

@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import re
+import shlex
 from collections.abc import Callable
 
 import numpy as np
@@ -15,11 +16,17 @@ import kernelet
 import references
 from documents import ROOT, blocks, read, run_blocks
 from kernelet import datasets, kernels, solvers
-from kernelet.cli.main import COMMANDS
+from kernelet.cli.main import COMMANDS, build_parser
 from tests.kernels import test_kernels
 from tests.solvers import test_solver_contract
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "MODEL_FILE.md", "NOTATION.md", "CHANGELOG.md")
+MADE = ("docs/_build/", "docs/gallery/", "docs/start/", "docs/reference/made/")
+PAGES = [
+    page
+    for path in sorted(ROOT.glob("docs/**/*.md"))
+    if not (page := path.relative_to(ROOT).as_posix()).startswith(MADE)
+]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -150,18 +157,40 @@ def test_contributing_example_prints_what_it_shows():
 
 
 @pytest.mark.slow
-def test_readme_example_prints_what_it_shows():
+def test_readme_example_prints_what_it_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     module, shown = run_blocks("README.md")
     assert len(shown) == 1
     assert_shown(*shown[0])
     assert isinstance(module.small.machine_, kernelet.KernelMachine)
+    assert (tmp_path / "digits.c").exists()
+
+
+def test_readme_reads_well_as_plain_text():
+    lines = read("README.md").splitlines()
+    assert len(lines) <= 150
+    assert max(len(line) for line in lines if not line.startswith("![")) <= 110
+    comments = [line for line in lines if "<!--" in line]
+    assert all(re.fullmatch(r"<!-- (figures: .*|end of figures) -->", line) for line in comments)
+
+
+def test_readme_commands_are_accepted():
+    shell = "".join(block.code for block in blocks("README.md") if block.language == "sh")
+    commands = re.findall(r"^kernelet (.*)$", shell, re.MULTILINE)
+    assert commands
+    for command in commands:
+        build_parser().parse_args(shlex.split(command))  # exits if it is wrong
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_and_commands_exist(document):
-    text = read(document)
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)\)", text):
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", read(document)):
         assert (ROOT / target).exists(), target
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, *PAGES])
+def test_commands_exist(document):
+    text = read(document)
     targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
     quoted = "\n".join([*re.findall(r"`([^`\n]+)`", text), *(b.code for b in blocks(document))])
     for target in re.findall(r"^make ([a-z-]+)", quoted, re.MULTILINE):
@@ -170,23 +199,21 @@ def test_links_and_commands_exist(document):
         assert command in COMMANDS, command
 
 
-def methods() -> list[tuple[str, str]]:
-    """(name, there) of the README's table of methods."""
-    table = read("README.md").split("## What is there, and what is not yet")[1]
-    rows = re.findall(r"^\| .* \| (`.*`) \| .*\| (yes|not yet) \|$", table, re.MULTILINE)
-    return [(name, there) for names, there in rows for name in re.findall(r"`([^`]+)`", names)]
+def methods() -> list[str]:
+    """Names in the table of methods."""
+    table = read("docs/reference/index.md").split("## Methods and papers")[1]
+    rows = re.findall(r"^\| .* \| (`.*`) \| .*\|$", table, re.MULTILINE)
+    return [name for names in rows for name in re.findall(r"`([^`]+)`", names)]
 
 
-@pytest.mark.parametrize(("name", "there"), methods())
-def test_table_of_methods(name, there):
+@pytest.mark.parametrize("name", methods())
+def test_table_of_methods(name):
     public, _, member = name.removeprefix("kernelet.").partition(".")
-    exists = public in kernelet.__all__
-    if member:
-        exists = member in getattr(kernelet, public).__all__
-    assert exists == (there == "yes")
+    assert public in kernelet.__all__
+    assert not member or member in getattr(kernelet, public).__all__
 
 
 def test_every_public_name_is_in_the_table_of_methods():
     public = set(kernelet.__all__) - {"__version__"}
-    listed = {name.removeprefix("kernelet.").partition(".")[0] for name, _ in methods()}
+    listed = {name.removeprefix("kernelet.").partition(".")[0] for name in methods()}
     assert public <= listed
