@@ -23,7 +23,7 @@ def test_threads_count_and_other_packages_do_not():
     here = trace_fit.modules_called(lambda: kernel(rows, rows))
     there = trace_fit.modules_called(lambda: in_a_thread(lambda: kernel(rows, rows)))
     assert here == there
-    assert {"kernels/base", "kernels/radial", "kernels/distances"} <= set(here)
+    assert {"kernels/base", "kernels/radial", "kernels/numerics/distances"} <= set(here)
     assert all((trace_fit.PACKAGE / f"{name}.py").exists() for name in here)
 
 
