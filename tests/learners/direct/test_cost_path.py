@@ -25,6 +25,7 @@ from kernelet.learners.direct.search.cost_path import choose_cost, divided
 from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.learn import search_vectors
+from kernelet.learners.direct.search.start import KernelTask, SearchStart
 from kernelet.subspace import seed_vectors
 
 X, y = make_banana(200, random_state=0)
@@ -90,7 +91,15 @@ def chosen(rows, problem, kernel, m=6, first=1.0, costs=None, **options):
         if costs is not None:
             costs.append(float(np.median(part.C)))
         ground = TableGround(rows[index], weights[index])
-        return search_vectors(ground, kernel, part, vectors, max_iter=100, tol=3e-2, **options)
+        return search_vectors(
+            ground,
+            KernelTask(kernel),
+            part,
+            SearchStart(vectors),
+            max_iter=100,
+            tol=3e-2,
+            **options,
+        )
 
     start = seed_vectors(rows, m, "kmeans", kernel, 0)
     return choose_cost(rows, weights, problem, start, search, 0, first)
@@ -134,7 +143,9 @@ class TestPath:
             for kept, held in divided(np.ones(200), 0):
                 part = problem.subset(kept.index, cost * kept.shares)
                 ground = TableGround(X[kept.index], np.ones(kept.index.size))
-                best = search_vectors(ground, kernel, part, start, max_iter=100, tol=3e-2).best
+                best = search_vectors(
+                    ground, KernelTask(kernel), part, SearchStart(start), max_iter=100, tol=3e-2
+                ).best
                 scores = best.machine.decision_function(X[held.index]).reshape(-1, 1)
                 total += problem.subset(held.index, held.shares).loss(scores)
             return total
@@ -186,7 +197,14 @@ class TestPath:
         def interrupting(index, part, vectors, found):
             seen.append(1)
             ground = TableGround(X[index], np.ones(len(index)))
-            end = search_vectors(ground, Gaussian(0.5), part, vectors, max_iter=100, tol=3e-2)
+            end = search_vectors(
+                ground,
+                KernelTask(Gaussian(0.5)),
+                part,
+                SearchStart(vectors),
+                max_iter=100,
+                tol=3e-2,
+            )
             return replace(end, interrupted=True) if len(seen) > n_first else end
 
         start = seed_vectors(X, 6, "kmeans", Gaussian(0.5), 0)

@@ -16,6 +16,7 @@ from kernelet.kernels import Gaussian
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import search_vectors
+from kernelet.learners.direct.search.start import KernelTask, SearchStart
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40_000, 4))
@@ -28,9 +29,9 @@ def steps_of(max_iter):
     targets = np.sin(X[:, :1]) + 0.3 * RNG.normal(size=(40_000, 1))
     search_vectors(
         TableGround(X, np.ones(40_000)),
-        Gaussian(0.2),
+        KernelTask(Gaussian(0.2)),
         RidgeProblem(targets, np.ones(40_000)),
-        X[:8].copy(),
+        SearchStart(X[:8].copy()),
         max_iter=max_iter,
         tol=1e-4,
         on_step=lambda step: seen.append((step, time.perf_counter())),

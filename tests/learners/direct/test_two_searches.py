@@ -12,19 +12,23 @@ from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import search_vectors
 from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.start import KernelTask, SearchStart
 
 X, LABELS = make_banana(200, random_state=0)
 Y = np.where(LABELS[0] == LABELS, 1.0, -1.0)[:, None]
+
+
+# Options of a search that say where it begins.
+STARTS = {"n_steps", "is_preliminary", "kernel", "unit", "n_vectors"}
 
 
 def search(on_step=None, **options):
     problem = SVMProblem(Y, np.ones(200), "hinge")
     return search_vectors(
         TableGround(X, np.ones(200)),
-        Gaussian(0.5),
+        KernelTask(Gaussian(0.5), "features"),
         problem,
-        X[:6],
-        learn="features",
+        SearchStart(X[:6], **{name: options.pop(name) for name in STARTS & set(options)}),
         max_iter=options.pop("max_iter", 100),
         tol=options.pop("tol", 1e-3),
         on_step=on_step,
@@ -70,7 +74,7 @@ def test_a_search_that_goes_on_takes_its_first_steps_in_any_case():
     """They are small, as L-BFGS has no memory then; they do not look like the end."""
     at_end = search(tol=1e-4)
     steps = []
-    search(steps.append, tol=0.5, n_before=7)
+    search(steps.append, tol=0.5, n_steps=7)
     assert steps[0].n_iter == 8
     assert len(steps) >= 10
     assert len(steps) < at_end.n_iter

@@ -27,6 +27,7 @@ from kernelet.learners.direct.search.ground import Ground, TableGround
 from kernelet.learners.direct.search.learn import search_vectors
 from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.learners.direct.search.result import Descent, Progress
+from kernelet.learners.direct.search.start import SearchStart
 from kernelet.learners.direct.warm_start import WarmStarted
 from kernelet.machine import KernelMachine
 from kernelet.solvers.parallel import map_in_threads
@@ -104,28 +105,14 @@ class DirectEstimator(WarmStarted):
                         return report(step, attributes)
 
                 def descend_from(seed: int) -> Descent:
-                    start = plan.starts[k] if kept is None else kept.vectors
-                    if start is None:
-                        start = ground.seed(plan.budgets[k], self.init, plan.kernel, seed)
-                    is_warm = kept is None and plan.starts[k] is not None
-                    found = None if kept is None else kept.kernel
                     return search_vectors(
                         ground,
-                        plan.kernel,
+                        plan.task,
                         plan.problems[k],
-                        start,
-                        learn=plan.learn,
-                        learned=found or plan.found,
-                        rank=plan.rank,
+                        kept or self._start(plan, k, ground, seed),
                         max_iter=self.max_iter,
                         tol=self.tol,
-                        n_vectors=plan.budgets[k] if is_warm else None,
                         seed=seed,
-                        n_before=0 if kept is None else min(kept.steps, self.max_iter - 1),
-                        is_prepared=kept is not None and not kept.is_preliminary,
-                        unit=None if kept is None else kept.unit,
-                        n_first=None if kept is None else kept.rows,
-                        solution=None if kept is None else (kept.coefficients, kept.intercepts),
                         on_step=on_step,
                     )
 
@@ -152,6 +139,14 @@ class DirectEstimator(WarmStarted):
             warn_of_outliers(self, at_hand)
             warn_of_flat_kernel(self, at_hand, kernel, [end.best for end in ends.values()])
         return [ends[k] for k in range(len(problems))]
+
+    def _start(self, plan: Plan, k: int, ground: Ground, seed: int) -> SearchStart:
+        """Where a search begins: at the vectors of the plan, or at a seed."""
+        vectors = plan.starts[k]
+        if vectors is None:
+            vectors = ground.seed(plan.budgets[k], self.init, plan.kernel, seed)
+            return SearchStart(vectors, plan.found)
+        return SearchStart(vectors, plan.found, plan.budgets[k])
 
     def _plan(
         self,
@@ -213,17 +208,13 @@ class DirectEstimator(WarmStarted):
         ) -> Descent:
             return search_vectors(
                 TableGround(table.X[rows], table.weights[rows]),
-                plan.kernel,
+                plan.task,
                 part,
-                vectors,
-                learn=plan.learn,
-                learned=found or plan.found,
-                rank=plan.rank,
-                is_trial=True,
+                SearchStart(vectors, found or plan.found, n_vectors),
                 max_iter=self.max_iter,
                 tol=_COST_TOL * self.tol,
-                n_vectors=n_vectors,
                 seed=seed,
+                is_trial=True,
                 on_step=lambda step: show_step(step, self.verbose, "choosing C: "),
             )
 

@@ -19,6 +19,7 @@ from kernelet.learners.direct.search.learn import UNJUDGED_STEPS, descend, searc
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation, InnerProblem
 from kernelet.learners.direct.search.result import Progress
+from kernelet.learners.direct.search.start import KernelTask, SearchStart
 
 
 def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Evaluation:
@@ -43,8 +44,9 @@ def learn_sparse_fisher(
     seed = int(data.rng.randint(np.iinfo(np.int32).max))
     max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
     saved = checkpoint_of(estimator, ground.shape)
-    kept = None if saved is None else saved.start(0)
-    start = ground.seed(budget, estimator.init, data.kernel, seed) if kept is None else kept.vectors
+    start = None if saved is None else saved.start(0)
+    if start is None:
+        start = SearchStart(ground.seed(budget, estimator.init, data.kernel, seed))
     with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
 
         def on_step(step: Progress) -> bool:
@@ -52,35 +54,26 @@ def learn_sparse_fisher(
                 saved.write(0, step, data.kernel)
             return report(step, None)
 
-        steps_before = 0 if kept is None else min(kept.steps, max_iter - 1)
         if learn == "nothing":
             descent = descend(
-                ground.objective(data.kernel, problem, seed, 0 if kept is None else kept.rows),
-                start,
+                ground.objective(data.kernel, problem, seed, start.n_rows or 0),
+                start.vectors,
                 max_iter=max_iter,
                 tol=tol,
-                n_before=steps_before,
-                n_unjudged=0 if kept is None else UNJUDGED_STEPS,
+                n_before=min(start.n_steps, max_iter - 1),
+                n_unjudged=UNJUDGED_STEPS if start.n_steps else 0,
                 random_state=seed,
                 on_step=on_step,
             )
         else:
             descent = search_vectors(
                 ground,
-                data.kernel,
+                KernelTask(data.kernel, learn, rank_of(estimator)),
                 problem,
                 start,
-                learn=learn,
-                learned=None if kept is None else kept.kernel,
-                rank=rank_of(estimator),
                 max_iter=max_iter,
                 tol=tol,
                 seed=seed,
-                n_before=steps_before,
-                is_prepared=kept is not None and not kept.is_preliminary,
-                unit=None if kept is None else kept.unit,
-                n_first=None if kept is None else kept.rows,
-                solution=None if kept is None else (kept.coefficients, kept.intercepts),
                 on_step=on_step,
             )
     if saved is not None and not descent.interrupted:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
 from kernelet.learners.direct.search.objective import FloatArray
+from kernelet.learners.direct.search.start import KernelTask
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,3 +45,8 @@ class Plan:
     rank: int | None = None
     found: Kernel | None = None
     interrupted: bool = False
+
+    @property
+    def task(self) -> KernelTask:
+        """What searches are asked for."""
+        return KernelTask(self.kernel, self.learn, self.rank)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.direct.search.joint_place import JointEvaluation
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.learners.direct.search.result import Progress
+from kernelet.learners.direct.search.start import SearchStart
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.container import read_record, write_record
 from kernelet.persistence.errors import one_line
@@ -23,36 +22,6 @@ from kernelet.persistence.record import checked
 _KIND = "Checkpoint"
 # Parameters that change nothing about where a search goes.
 _IRRELEVANT = {"checkpoint", "verbose", "n_jobs", "warm_start"}
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """Where a search got to.
-
-    Attributes
-    ----------
-    vectors : ndarray of shape (m, d)
-    kernel : Kernel or None
-        The one learned, where it is not the one given.
-    steps : int
-    is_preliminary : bool
-        Whether it was the search from where the one that counts goes on.
-    unit : float or None
-        What its regulariser is measured in, where it has one.
-    rows : int
-        How many stood for all.
-    coefficients : ndarray of shape (m, k)
-    intercepts : ndarray of shape (k,)
-    """
-
-    vectors: FloatArray
-    kernel: Kernel | None
-    steps: int
-    is_preliminary: bool
-    unit: float | None
-    rows: int
-    coefficients: FloatArray
-    intercepts: FloatArray
 
 
 class Checkpoint:
@@ -84,7 +53,7 @@ class Checkpoint:
             "columns": shape[1],
             "parameters": _text(estimator),
         }
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, SearchStart] = {}
         self.cost: float | None = None
         if self.path.is_dir() or not self.path.parent.is_dir():
             raise ValueError(
@@ -145,11 +114,17 @@ class Checkpoint:
             intercepts = record.floats(f"{name}.intercepts", 1, np.float64)
             if n_rows < 1 or coefficients.shape != (vectors.shape[0], intercepts.size):
                 raise ModelFileError(f"the machine of {name!r} is not of this fit")
-            self._kept[name] = Kept(
-                vectors, kernel, steps, flag, unit, n_rows, coefficients, intercepts
+            self._kept[name] = SearchStart(
+                vectors,
+                kernel,
+                n_steps=steps,
+                is_preliminary=flag,
+                unit=unit,
+                n_rows=n_rows,
+                solution=(coefficients, intercepts),
             )
 
-    def start(self, search: int) -> Kept | None:
+    def start(self, search: int) -> SearchStart | None:
         """Where a search got to; None where it has not begun."""
         return self._kept.get(_name(search))
 
@@ -158,29 +133,28 @@ class Checkpoint:
         best = step.best
         kernel = None if best.kernel == given else best.kernel
         unit = best.unit if isinstance(best, JointEvaluation) else None
-        self._kept[_name(search)] = Kept(
+        self._kept[_name(search)] = SearchStart(
             best.vectors,
             kernel,
-            step.n_iter,
-            step.is_preliminary,
-            unit,
-            step.n_used,
-            best.coefficients,
-            best.intercepts,
+            n_steps=step.n_iter,
+            is_preliminary=step.is_preliminary,
+            unit=unit,
+            n_rows=step.n_used,
+            solution=(best.coefficients, best.intercepts),
         )
         arrays: dict[str, Any] = {}
         for name, kept in self._kept.items():
+            assert kept.solution is not None
             arrays[name] = kept.vectors
-            arrays[f"{name}.coefficients"] = kept.coefficients
-            arrays[f"{name}.intercepts"] = kept.intercepts
+            arrays[f"{name}.coefficients"], arrays[f"{name}.intercepts"] = kept.solution
         values = {
             **self._fit,
-            "steps": {name: kept.steps for name, kept in self._kept.items()},
+            "steps": {name: kept.n_steps for name, kept in self._kept.items()},
             "is_preliminary": {name: kept.is_preliminary for name, kept in self._kept.items()},
             "units": {
                 name: kept.unit for name, kept in self._kept.items() if kept.unit is not None
             },
-            "rows_in_use": {name: kept.rows for name, kept in self._kept.items()},
+            "rows_in_use": {name: kept.n_rows for name, kept in self._kept.items()},
             "kernels": {
                 name: encode_kernel(kept.kernel, f"{name}.kernel", arrays)
                 for name, kept in self._kept.items()

@@ -17,10 +17,14 @@ from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.ground import Ground
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import FloatArray, InnerProblem, Objective, Start
+from kernelet.learners.direct.search.objective import FloatArray, InnerProblem, Objective
 from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import SearchRows
+from kernelet.learners.direct.search.start import KernelTask, SearchStart
 from kernelet.learners.direct.search.vector_exchange import resized, revived
+
+# What is called after every step; the search ends when it returns True.
+OnStep = Callable[[Progress], bool | None]
 
 # The inner solves need not be finer than the search over Z can tell.
 INNER_SHARE = 1e-2
@@ -41,7 +45,7 @@ def learn_direct(
     tol: float = 3e-3,
     n_vectors: int | None = None,
     random_state: int = 0,
-    on_step: Callable[[Progress], bool | None] | None = None,
+    on_step: OnStep | None = None,
 ) -> Descent:
     """Minimise W(Z) of an inner problem, from the given vectors.
 
@@ -80,24 +84,15 @@ def learn_direct(
 
 def search_vectors(
     ground: Ground,
-    kernel: Kernel,
+    task: KernelTask,
     problem: Any,
-    vectors: FloatArray,
+    start: SearchStart,
     *,
-    learn: str = "nothing",
-    learned: Kernel | None = None,
-    rank: int | None = None,
-    is_trial: bool = False,
     max_iter: int,
     tol: float,
-    n_vectors: int | None = None,
     seed: int = 0,
-    n_before: int = 0,
-    is_prepared: bool = False,
-    unit: float | None = None,
-    n_first: int | None = None,
-    solution: Start | None = None,
-    on_step: Callable[[Progress], bool | None] | None = None,
+    is_trial: bool = False,
+    on_step: OnStep | None = None,
 ) -> Descent:
     """The search over vectors, and over the kernel's scales, for rows wherever they are.
 
@@ -108,83 +103,48 @@ def search_vectors(
     Parameters
     ----------
     ground : Ground
-    kernel : Kernel
+    task : KernelTask
     problem : inner problem of the ground
-    vectors : ndarray of shape (m, d)
-        Where the search starts.
-    learn : {"features", "width", "projection", "nothing"}
-        What is learned of the kernel.
-    learned : Kernel, default=None
-        The kernel of an earlier search, to start from.
-    rank : int, default=None
-        Of a projection.
-    is_trial : bool, default=False
-        Whether only the end of the search counts: not what it gains, nor which features are left.
-    max_iter, tol, n_vectors, on_step
+    start : SearchStart
+    max_iter, tol, on_step
         As in `learn_direct`.
     seed : int
-    n_before : int, default=0
-        Steps of a search that was broken off, from the vectors of which this one goes on.
-    is_prepared : bool, default=False
-        Whether that was beyond the preliminary search, which then takes no step.
-    unit : float, default=None
-        What that measured its regulariser in.
-    n_first : int, default=None
-        Rows that it had in use.
-    solution : tuple of ndarray, default=None
-        Its coefficients and intercepts.
+    is_trial : bool, default=False
+        Whether only the end of the search counts: not what it gains, nor which features are left.
     """
+    n_before = min(start.n_steps, max_iter - 1)
     n_unjudged = UNJUDGED_STEPS if n_before else 0
     search = partial(descend, random_state=seed)
     table, at_hand = ground.at_hand(problem)
-    smooth = at_hand.smooth
-    is_twin = smooth is not at_hand  # another loss, whose end is only a start
-    # vectors that are added or dropped are not where a search would end
-    is_near = (n_vectors == vectors.shape[0] or is_prepared) and learn == "nothing"
-    rows: SearchRows | None = None
-    if smooth is not None and not (is_near and is_twin):
-        # the twin of a loss that is not smooth can do with a sample of out-of-core rows
-        rows = table.search_rows(smooth, seed) if is_twin else ground.search_rows(problem, seed)
-    if rows is None or not _can_join(kernel, rows):
+    is_twin = at_hand.smooth is not at_hand  # another loss, whose end is only a start
+    joint = _joint_objective(ground, task, problem, start, seed)
+    if joint is None:
         return search(
-            ground.objective(kernel, problem, seed, n_first or 0),
-            vectors,
+            ground.objective(task.kernel, problem, seed, start.n_rows or 0),
+            start.vectors,
             max_iter=max_iter,
             n_before=n_before,
             n_unjudged=n_unjudged,
             tol=tol,
-            n_vectors=n_vectors,
+            n_vectors=start.n_vectors,
             on_step=on_step,
         )
-    m = vectors.shape[0] if n_vectors is None else n_vectors
-    if solution is not None and solution[1].size != smooth.n_outputs:
-        solution = None  # read from a file that is not to be trusted
-    joint = JointObjective(
-        rows,
-        kernel,
-        learn,
-        m,
-        n_first=n_first,
-        learned=learned,
-        rank=rank,
-        unit=unit,
-        start=solution,
-    )
     steps = max(1, max_iter // 2) if is_twin else max_iter
-    if is_prepared and is_twin:
+    if start.is_prepared and is_twin:
         steps = n_before
     first = search(
         joint,
-        vectors,
+        start.vectors,
         max_iter=steps,
         n_before=n_before,
         n_unjudged=n_unjudged,
         tol=max(tol, _FIRST_TOL) if is_twin else tol,
-        n_vectors=n_vectors,
+        n_vectors=start.n_vectors,
         on_step=_preliminary(on_step) if is_twin else on_step,
     )
-    if learn != "nothing" and not is_trial:
-        first = _settled(first, joint, learn == "features" and smooth.is_sum, seed)
+    if task.learn != "nothing" and not is_trial:
+        drops = task.learn == "features" and at_hand.smooth.is_sum
+        first = _settled(first, joint, drops, seed)
     if not is_twin:
         return first
     end = search(
@@ -192,12 +152,44 @@ def search_vectors(
         first.best.vectors,
         max_iter=first.n_iter if first.was_ended else max_iter,
         n_before=first.n_iter,
-        n_unjudged=n_unjudged if is_prepared else 0,
+        n_unjudged=n_unjudged if start.is_prepared else 0,
         tol=tol,
         revives=table is ground,  # a sample has shown which vectors help
         on_step=on_step,
     )
     return end.after(first)
+
+
+def _joint_objective(
+    ground: Ground, task: KernelTask, problem: Any, start: SearchStart, seed: int
+) -> JointObjective | None:
+    """W of the smooth problem in vectors and kernel; None where the search does without it."""
+    table, at_hand = ground.at_hand(problem)
+    smooth = at_hand.smooth
+    is_twin = smooth is not at_hand
+    m = start.vectors.shape[0]
+    # vectors that are added or dropped are not where a search would end
+    is_near = (start.n_vectors == m or start.is_prepared) and task.learn == "nothing"
+    if smooth is None or (is_near and is_twin):
+        return None
+    # the twin of a loss that is not smooth can do with a sample of out-of-core rows
+    rows = table.search_rows(smooth, seed) if is_twin else ground.search_rows(problem, seed)
+    if not _can_join(task.kernel, rows):
+        return None
+    solution = start.solution
+    if solution is not None and solution[1].size != smooth.n_outputs:
+        solution = None  # read from a file that is not to be trusted
+    return JointObjective(
+        rows,
+        task.kernel,
+        task.learn,
+        m if start.n_vectors is None else start.n_vectors,
+        n_first=start.n_rows,
+        learned=start.kernel,
+        rank=task.rank,
+        unit=start.unit,
+        start=solution,
+    )
 
 
 def _can_join(kernel: Kernel, rows: SearchRows) -> TypeGuard[RadialKernel]:
@@ -220,8 +212,8 @@ def _settled(end: Descent, objective: JointObjective, drops: bool, seed: int) ->
 
 
 def _preliminary(
-    on_step: Callable[[Progress], bool | None] | None,
-) -> Callable[[Progress], bool | None] | None:
+    on_step: OnStep | None,
+) -> OnStep | None:
     """What is called after the steps of a search from where another goes on."""
     if on_step is None:
         return None
@@ -239,7 +231,7 @@ def descend(
     n_vectors: int | None = None,
     random_state: int = 0,
     revives: bool = True,
-    on_step: Callable[[Progress], bool | None] | None = None,
+    on_step: OnStep | None = None,
 ) -> Descent:
     """`learn_direct` for an objective, wherever its rows are.
 
