@@ -31,7 +31,7 @@ _CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class DistantSet:
+class OutOfCoreData:
     """Rows that are elsewhere, with the kernel resolved on them.
 
     Unlike a `TrainingSet` these are the rows as they come: equal ones are not merged.
@@ -62,9 +62,9 @@ class DistantSet:
         return int(self.rows.classes.size)
 
 
-def distant_set(
+def out_of_core_data(
     estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, n_sample: int = SAMPLE_ROWS
-) -> DistantSet:
+) -> OutOfCoreData:
     """Look at the rows, and draw a sample of them: two passes.
 
     The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where there
@@ -79,7 +79,7 @@ def distant_set(
 
 def set_of_pieces(
     estimator: Any, pieces: Pieces, has_labels: bool = True, n_sample: int = SAMPLE_ROWS
-) -> DistantSet:
+) -> OutOfCoreData:
     """The same for rows that are open already."""
     seen = survey(pieces)
     factors = _factors(estimator, seen, has_labels)
@@ -102,7 +102,7 @@ def set_of_pieces(
     sample = rows.sample(_sample_size(rows, n_sample), seed)
     check_values(estimator, kernel, sample.block.X.astype(np.float64, copy=False))
     least_weight = float((factors * seen.least)[present].min())
-    return DistantSet(rows, sample, kernel, rng, *_location(seen, factors), least_weight)
+    return OutOfCoreData(rows, sample, kernel, rng, *_location(seen, factors), least_weight)
 
 
 def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray]:

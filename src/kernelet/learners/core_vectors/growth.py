@@ -137,7 +137,7 @@ class Growth:
 
         def on_round(ball: Ball) -> bool:
             made = None if attributes is None else (lambda: attributes(balls))
-            return self.tell(ball.code, ball.core.size, ball.reach, ball.gap, made)
+            return self.report_round(ball.code, ball.core.size, ball.reach, ball.gap, made)
 
         self.interrupted = enclose(
             balls,
@@ -151,7 +151,7 @@ class Growth:
         )
         return balls
 
-    def tell(
+    def report_round(
         self,
         code: int,
         n_vectors: int,

@@ -162,7 +162,7 @@ def _exactly(
                 machine.status,
             )
         )
-        growth.tell(code, machine.n_vectors, 1.0, gap)
+        growth.report_round(code, machine.n_vectors, 1.0, gap)
     return features
 
 

@@ -180,7 +180,7 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
         wanted = len(codes)
         if self.n_components is not None:
             wanted = count("n_components", self.n_components)
-        with reporting(self, 0, None, **source.told) as report:
+        with reporting(self, 0, None, **source.callback_data) as report:
             self.feature_classes_, self.machine_ = learn_features(
                 self, source, report, spread(wanted, codes)
             )

@@ -176,7 +176,7 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
             parts = [ball.expansion() for ball in balls]
             return {"machine_": Expansion.joined(parts).machine(source.kernel)}
 
-        with reporting(self, 0, None, **source.told) as report:
+        with reporting(self, 0, None, **source.callback_data) as report:
             growth = Growth(self, source, report)
             balls = growth.grow(codes, [None] * len(codes), attributes)
         growth.store([Outcome.of(ball) for ball in balls])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.direct.problems.svm import LOSSES
 from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
@@ -68,8 +68,8 @@ def learn_with_vectors(
     return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
 
 
-def learn_with_vectors_elsewhere(
-    data: DistantSet,
+def learn_with_vectors_out_of_core(
+    data: OutOfCoreData,
     C: float,
     vectors: FloatArray,
     *,

@@ -13,14 +13,17 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.training_data import FloatArray, TrainingSet
 from kernelet.learners.direct.fisher_search import learn_fisher, learn_sparse_fisher
-from kernelet.learners.direct.fixed_vectors import learn_with_vectors, learn_with_vectors_elsewhere
+from kernelet.learners.direct.fixed_vectors import (
+    learn_with_vectors,
+    learn_with_vectors_out_of_core,
+)
 from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.out_of_core import ContrastBlockProblem
-from kernelet.learners.direct.search.ground import DistantGround
+from kernelet.learners.direct.search.ground import OutOfCoreGround
 from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.machine import KernelMachine
 from kernelet.solvers import hinge_ridge_many
@@ -178,7 +181,7 @@ class KernelFisherClassifier(KernelClassifier):
         # where every row is a vector, rows that can be copied into memory are
         return super()._leaves(X) and not (self.n_vectors is None and isinstance(X, np.memmap))
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
         if self.n_vectors is None:
             raise ValueError(
                 "n_vectors=None makes a vector of every row, for which they must be in memory; "
@@ -186,8 +189,8 @@ class KernelFisherClassifier(KernelClassifier):
             )
         mu, C = positive("mu", self.mu), positive("C", self.C)
         problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
-        end = learn_sparse_fisher(self, DistantGround(data), data, problem)
+        end = learn_sparse_fisher(self, OutOfCoreGround(data), data, problem)
         self.objective_ = -end.value
-        return learn_with_vectors_elsewhere(
+        return learn_with_vectors_out_of_core(
             replace(data, kernel=end.kernel), C, end.vectors
         ).machine

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.out_of_core import BLOCK_LOSSES
 from kernelet.learners.direct.problems.svm import LOSSES, SVMProblem
-from kernelet.learners.direct.search.ground import DistantGround, TableGround
+from kernelet.learners.direct.search.ground import OutOfCoreGround, TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
@@ -205,7 +205,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         searches = self._search_vectors(ground, data.kernel, problems, data.rng, whole)
         return self._store(searches, data.kernel)
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
         problem = BLOCK_LOSSES[choice("loss", self.loss, BLOCK_LOSSES)]
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
         C, tol = cost(self.C), positive("tol", self.tol)
@@ -213,7 +213,9 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
         problems = [problem(each, C, INNER_SHARE * tol) for each in sets]
         whole = problem(targets, C, INNER_SHARE * tol)
-        searches = self._search_vectors(DistantGround(data), data.kernel, problems, data.rng, whole)
+        searches = self._search_vectors(
+            OutOfCoreGround(data), data.kernel, problems, data.rng, whole
+        )
         return self._store(searches, data.kernel)
 
     def _check_loaded(self) -> None:

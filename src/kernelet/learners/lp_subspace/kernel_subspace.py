@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import SAMPLE_ROWS, distant_set
+from kernelet.learners.base.out_of_core import SAMPLE_ROWS, out_of_core_data
 from kernelet.learners.base.parameters import choice, count
 from kernelet.learners.base.progress import reporting, with_callbacks
 from kernelet.learners.base.training_data import FloatArray
@@ -174,8 +174,13 @@ class KernelSubspace(KernelFeatures):
         self : object
         """
         if is_distant(X):
-            far = distant_set(self, X, None, sample_weight, sample_rows(self))
-            data = UnlabelledSet(far.sample.block.X, far.sample.weights, far.kernel, far.rng)
+            out_of_core = out_of_core_data(self, X, None, sample_weight, sample_rows(self))
+            data = UnlabelledSet(
+                out_of_core.sample.block.X,
+                out_of_core.sample.weights,
+                out_of_core.kernel,
+                out_of_core.rng,
+            )
         else:
             data = unlabelled_set(self, X, sample_weight)
         with reporting(self, verbose=0, max_steps=0):

@@ -154,11 +154,11 @@ def block_hinge(
             break
         point = _joined([search.at for search in active])
         asked = targets.some([search.output for search in active])
-        told = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
-        near, is_near = told.near_rows()
+        sums = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
+        near, is_near = sums.near_rows()
         Phi = space.features(near.X)
         for j, search in enumerate(active):
-            search.learn(told, j, near.take(np.flatnonzero(is_near[:, j])), Phi[is_near[:, j]])
+            search.learn(sums, j, near.take(np.flatnonzero(is_near[:, j])), Phi[is_near[:, j]])
     return [search.solution() for search in searches]
 
 
@@ -199,10 +199,10 @@ class _Search:
             start = Point(solution.weights[:, None], np.array([solution.intercept]))
         self.at = start
 
-    def learn(self, told: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
+    def learn(self, sums: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
         """What a pass tells of the point; where to go from there, or that it is the end."""
         self.n_passes += 1
-        value = self.penalty.value(self.at.weights[:, 0]) + float(told.loss[j])
+        value = self.penalty.value(self.at.weights[:, 0]) + float(sums.loss[j])
         if self.proposed is not None:
             self._note(_Proof(value, self.at, self.proposed, self.lower, True))
         if self.is_done:
@@ -213,7 +213,7 @@ class _Search:
         if self.best is not None:
             self.radius *= _WIDER
         self.best = value, self.at
-        self._step(NearRows(told, j, near, Phi, self.view, self.output), value)
+        self._step(NearRows(sums, j, near, Phi, self.view, self.output), value)
 
     def _note(self, proof: _Proof) -> None:
         if self.proof is None or proof.gap < self.proof.gap:

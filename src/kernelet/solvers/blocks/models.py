@@ -127,17 +127,17 @@ class NearRows:
 
     def __init__(
         self,
-        told: MarginSums,
+        sums: MarginSums,
         j: int,
         near: Block,
         Phi: FloatArray,
         view: SampleView,
         output: int,
     ) -> None:
-        self.block, self.Phi, self.reach = near, Phi, float(told.reach[j])
+        self.block, self.Phi, self.reach = near, Phi, float(sums.reach[j])
         self.y = view.targets.of(near.codes)[:, output]
         self.costs = view.C * near.weights
-        self.group_costs, self.group_sums = told.group_costs[j], told.group_sums[j]
+        self.group_costs, self.group_sums = sums.group_costs[j], sums.group_sums[j]
         self.sides, self.groups = np.nonzero(self.group_costs)
 
     def with_means(self) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -140,9 +140,9 @@ def block_squared_hinge(
             break
         at = np.stack([searches[k].at for k in active], axis=1)
         asked = NewtonPass(space, targets.some(active), Point(at[:-1], at[-1]), C)
-        told = rows.total(asked, "newton")
+        sums = rows.total(asked, "newton")
         for j, k in enumerate(active):
-            searches[k].learn(float(told.loss[j]), told.slope[j], told.curvature[j])
+            searches[k].learn(float(sums.loss[j]), sums.slope[j], sums.curvature[j])
     return [search.solution() for search in searches]
 
 

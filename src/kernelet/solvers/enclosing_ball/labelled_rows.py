@@ -95,7 +95,7 @@ class TableRows:
         return None
 
 
-class DistantRows:
+class OutOfCoreLabelledRows:
     """Rows that are elsewhere, with a sample of them at hand.
 
     Parameters

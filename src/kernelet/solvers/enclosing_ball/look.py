@@ -19,7 +19,7 @@ from kernelet.solvers.solution import FloatArray
 # since those are the next to be outside when the centre has moved.
 POOL = 1000
 # Rows that all blocks together tell of, where there are many, unless that is less than one each.
-_TOLD = 4 * POOL
+_REPORTED_ROWS = 4 * POOL
 # Of those, the share that need not be outside: one in so many.
 _NEXT = 4
 # Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
@@ -40,7 +40,7 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
         Expansion.joined(parts).machine(balls[0].kernel),
         outlines,
         excesses,
-        limit=max(1, min(POOL, _TOLD // rows.n_blocks)),
+        limit=max(1, min(POOL, _REPORTED_ROWS // rows.n_blocks)),
         n_threads=None if rows.n_blocks == 1 else 1,
         single=all(map(_single_will_do, balls, parts)),
         with_next=rows.n_blocks > 1,

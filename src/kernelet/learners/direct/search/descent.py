@@ -235,8 +235,8 @@ class _Search:
         is_quiet = drop < self.quiet_drop * abs(self.best.value) and self.n_iter > self.judged_from
         self.quiet = self.quiet + 1 if is_quiet else 0
         # the first steps of L-BFGS know nothing of the curvature, and are short
-        is_told = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
-        self.wants_rows = is_told and self.objective.is_noise(before, self.best)
+        can_judge = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
+        self.wants_rows = can_judge and self.objective.is_noise(before, self.best)
         if self._has_few_steps_left() and self.objective.is_sample:
             self.wants_rows = True
         self.history.append(self._lowest().value)
