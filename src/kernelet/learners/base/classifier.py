@@ -78,7 +78,7 @@ class KernelClassifier(
         return is_distant(X) and (can or not isinstance(X, np.memmap))
 
     def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        """The machine for rows that are elsewhere, for those classifiers that can learn it."""
+        """The machine for out-of-core rows, for those classifiers that can learn it."""
         raise TypeError(
             f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
             "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they are."

@@ -52,7 +52,7 @@ def require(model: Any, *names: str) -> None:
 
 
 def require_outputs(model: Any, n_outputs: int) -> None:
-    """Raise ModelFileError unless the machine has so many outputs."""
+    """Raise ModelFileError unless the machine has ``n_outputs`` outputs."""
     if model.machine_.n_outputs != n_outputs:
         raise ModelFileError(
             f"the machine has {model.machine_.n_outputs} outputs, but this "

@@ -1,4 +1,4 @@
-"""Rows that stay where they are, made ready for the learners."""
+"""Out-of-core rows, made ready for the learners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ FloatArray = NDArray[np.float64]
 
 # Rows that are drawn, for the vectors to start from and for what can be guessed from a few.
 SAMPLE_ROWS = 20_000
-# Of very many rows it is every hundredth, up to so many rows and numbers.
+# With more than a hundred times as many rows, one in a hundred is drawn, up to _MOST_ROWS rows and
+# _MOST_NUMBERS numbers.
 _SAMPLE_SHARE = 100
 _MOST_ROWS = 100_000
 _MOST_NUMBERS = 4_000_000
@@ -32,7 +33,7 @@ _CONSTANT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class OutOfCoreData:
-    """Rows that are elsewhere, with the kernel resolved on them.
+    """Out-of-core rows, with the kernel resolved on them.
 
     Unlike a `TrainingSet` these are the rows as they come: equal ones are not merged.
 
@@ -115,7 +116,7 @@ def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _sample_size(rows: LabelledBlocks, least: int) -> int:
-    """More rows tell more exactly how a problem curves, which saves passes over all of them."""
+    """A larger sample gives the curvature more exactly, which saves passes over all rows."""
     n, d = rows.shape
     return max(least, min(n // _SAMPLE_SHARE, _MOST_ROWS, _MOST_NUMBERS // d))
 

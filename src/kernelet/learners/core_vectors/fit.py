@@ -19,10 +19,10 @@ from kernelet.learners.core_vectors.sources import Source, out_of_core_source, s
 from kernelet.rows import is_distant
 from kernelet.rows.batches import BatchPieces
 
-# So many rows of an array are gone through a block at a time: sorting and merging them would take
-# several times their memory.
+# From this many rows on, an array is read a block at a time: sorting and merging its rows would
+# take several times their memory.
 _MANY_ROWS = 100_000
-# Unless many of them are equal, by a sample: each of these would be a core vector by itself.
+# Unless a sample has many equal rows: each of them would be a core vector by itself.
 _LOOKED_AT = 1000
 _DISTINCT = 0.9
 
@@ -43,7 +43,7 @@ class FitsFromAnywhere(ABC):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows in memory or elsewhere.
+        """Learn from rows in memory or out of core.
 
         Parameters
         ----------

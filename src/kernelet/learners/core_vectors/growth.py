@@ -1,4 +1,4 @@
-"""What `CoreVectorSVC` and `MaxMarginDiscriminantAnalysis` have in common: growing, and telling."""
+"""What `CoreVectorSVC` and `MaxMarginDiscriminantAnalysis` share: growth and reports."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class Growth:
         gap: float,
         attributes: Callable[[], dict[str, Any]] | None = None,
     ) -> bool:
-        """Print a round, and tell callbacks; whether one of them wants the end."""
+        """Print a round and call the callbacks; whether one of them asks to stop."""
         self._n_rounds += 1
         verbose = self.estimator.verbose
         if verbose > 0 and self._n_rounds % verbose == 0:
@@ -190,7 +190,8 @@ class Growth:
         if self.overlap > _ORTHOGONAL:
             warn_caller(
                 f"features of {type(estimator).__name__} are orthogonal to {self.overlap:.1e} "
-                f"only, for want of digits: scale the rows, or lower C ({self.C:g}).",
+                "only, because of rounding errors: scale the rows, or lower C "
+                f"({self.C:g}).",
                 ConvergenceWarning,
             )
         statuses = {outcome.status for outcome in outcomes}

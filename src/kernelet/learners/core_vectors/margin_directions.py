@@ -43,7 +43,7 @@ def spread(n_components: int, codes: Sequence[int]) -> list[list[int]]:
 def learn_features(
     estimator: Any, source: Source, report: Callable[..., bool], rounds: Sequence[Sequence[int]]
 ) -> tuple[IndexArray, KernelMachine]:
-    """All features with the parameters of an estimator, which is told what came out.
+    """Learn all features with the parameters of an estimator, and set its fitted attributes.
 
     Returns
     -------

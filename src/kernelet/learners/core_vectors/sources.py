@@ -1,4 +1,4 @@
-"""Rows for core sets, whether they are in memory or elsewhere, and their kernel."""
+"""Rows for core sets, in memory or out of core, and their kernel."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def source_in_memory(who: str, data: TrainingSet, classes: NDArray[Any]) -> Sour
 
 
 def out_of_core_source(who: str, data: OutOfCoreData, callback_data: dict[str, Any]) -> Source:
-    """Rows that stay where they are; equal ones are not merged."""
+    """Out-of-core rows; equal ones are not merged."""
     _require_positive_definite(data.kernel, who)
     rows = OutOfCoreLabelledRows(data.rows, data.sample)
     return Source(

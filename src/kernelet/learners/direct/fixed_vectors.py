@@ -76,7 +76,7 @@ def learn_with_vectors_out_of_core(
     regularizer: str = "margin",
     tol: float = 1e-6,
 ) -> FixedVectors:
-    """`learn_with_vectors` for rows that are elsewhere, each of cost C times its weight."""
+    """`learn_with_vectors` for out-of-core rows, each of cost C times its weight."""
     space = _space(data.kernel, vectors, regularizer)
     return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
 

@@ -37,10 +37,10 @@ class KernelFisherClassifier(KernelClassifier):
     .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
 
     where S_w is the mean within-class variance in the feature space. With ``n_vectors`` the
-    direction is restricted to the span of so many vectors, learned by gradient (sparse KFD); their
-    coefficients and the bias then come from the SVM over the vectors, as in the paper. Without,
-    all rows are vectors, and slope and bias come from an SVM on the one projected feature. Many
-    classes are one-vs-rest and share the vectors.
+    direction is restricted to the span of that many vectors, learned by gradient (sparse KFD);
+    their coefficients and the bias then come from the SVM over the vectors, as in the paper.
+    Without, all rows are vectors, and slope and bias come from an SVM on the one projected feature.
+    Many classes are one-vs-rest and share the vectors.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ class SparseKernelPCA(
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
         Kernel coefficient, resolved as scikit-learn does. It is not learned: variances in two
-        feature spaces cannot be compared, and the error of `inverse_transform` on new rows tells
-        only which kernels are too narrow, as wide ones do no worse.
+        feature spaces cannot be compared, and the error of `inverse_transform` on new rows only
+        shows which kernels are too narrow, as wide ones do no worse.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0

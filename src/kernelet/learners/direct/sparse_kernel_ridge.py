@@ -37,9 +37,9 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
     n_vectors : int, default=20
         The budget: kernel evaluations per prediction, for all targets together.
     C : float or "auto", default="auto"
-        Cost of half a squared deviation. "auto" chooses it, a power of ten, by the loss of a
-        quarter of the rows (of 4000 at most), held out meanwhile; where that is few rows, of all
-        quarters in turn. See ``C_``.
+        Cost of half a squared deviation. "auto" chooses a power of ten by validation on a
+        held-out quarter of the rows (of at most 4000), or, if these are few, by cross-validation
+        over all four quarters. See ``C_``.
     fit_intercept : bool, default=True
         Whether there is a bias, which is not penalised.
     kernel : str, Kernel or callable, default="rbf"

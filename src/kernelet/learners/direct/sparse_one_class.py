@@ -61,9 +61,9 @@ class SparseOneClassSVM(
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     learn_kernel : bool, default=False
-        Find the width of a radial kernel, from ``gamma`` on: the one at which a quarter of the
-        rows, held out meanwhile, are told best from rows whose features are shuffled. One width
-        for all features.
+        Learn the width of a radial kernel, starting from ``gamma``: the one that best separates a
+        held-out quarter of the rows from rows whose features are shuffled. One width for all
+        features.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1

@@ -43,9 +43,9 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         The budget: kernel evaluations per prediction. With ``vectors="per_class"`` it counts for
         each class, and may be a sequence with one number per class.
     C : float or "auto", default="auto"
-        Cost of a margin violation, as in scikit-learn's SVC. "auto" chooses it, a power of ten, by
-        the loss of a quarter of the rows (of 4000 at most), held out meanwhile; where that is few
-        rows, of all quarters in turn. See ``C_``.
+        Cost of a margin violation, as in scikit-learn's SVC. "auto" chooses a power of ten by
+        validation on a held-out quarter of the rows (of at most 4000), or, if these are few, by
+        cross-validation over all four quarters. See ``C_``.
     kernel : str, Kernel or callable, default="rbf"
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"

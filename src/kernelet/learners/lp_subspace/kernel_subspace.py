@@ -21,7 +21,7 @@ from kernelet.machine import KernelMachine
 from kernelet.rows import is_distant
 from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
 
-# Sample points where their number is not given: so many, or so many for each component.
+# Default number of sample points: _LANDMARKS, or this many per component if that is more.
 _LANDMARKS = 1000
 _LANDMARKS_PER_COMPONENT = 3
 # Rows for each of the points that are chosen among them.
@@ -61,7 +61,7 @@ def principal_space(
 
 
 def sample_rows(estimator: Any) -> int:
-    """How many rows that are elsewhere are drawn for sample points to be chosen among."""
+    """How many out-of-core rows are drawn, from which the sample points are chosen."""
     wanted = estimator.n_landmarks or _LANDMARKS_PER_COMPONENT * estimator.n_components
     return max(SAMPLE_ROWS, _SAMPLE_PER_LANDMARK * count("n_landmarks", wanted))
 

@@ -124,7 +124,7 @@ def learn_subspace_lp(
 def learn_subspace_lp_out_of_core(
     data: OutOfCoreData, space: PrincipalMap, C: float, norm: Any, tol: float
 ) -> SubspaceMachine:
-    """Solve (3.3) for each class against the rest over rows that are elsewhere.
+    """Solve (3.3) for each class against the rest over out-of-core rows.
 
     Parameters
     ----------

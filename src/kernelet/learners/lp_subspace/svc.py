@@ -96,8 +96,8 @@ class SubspaceLPSVC(KernelClassifier):
     landmarks : {"random", "kmeans", "greedy", "sgma"} or array, default="random"
         How the sample points are chosen, as in `KernelSubspace`.
     n_vectors : int or None, default=None
-        Make the machine sparse in points as well: `compress` it to so many vectors. None keeps all
-        L sample points.
+        Make the machine sparse in points as well: `compress` it to this many vectors. None keeps
+        all L sample points.
     tol : float, default=1e-6
         Relative duality gap of the linear programs.
     class_weight : dict, "balanced" or None, default=None

@@ -219,7 +219,7 @@ class MinimalKernelSVC(StreamClassifier):
     def _step_reporter(
         self, k: int, n_machines: int, kernel: Kernel, candidates: Candidates, report: Any
     ) -> Callable[[Linearisation], bool]:
-        """Tell people and callbacks of every linear program."""
+        """A function that reports every linear program, on stderr and to callbacks."""
         n_steps = 0
 
         def report_step(step: Linearisation) -> bool:

@@ -79,7 +79,7 @@ def learn_relevance(
     machine: Callable[[Sequence[State]], KernelMachine],
     **rows: Any,
 ) -> list[Relevance]:
-    """One search per likelihood with the parameters of an estimator, which is told how they end.
+    """One search per likelihood, with the parameters of an estimator; warns if one stops early.
 
     The estimator has the parameters ``tol``, ``max_iter`` and ``verbose``; ``rows`` is for
     callbacks.

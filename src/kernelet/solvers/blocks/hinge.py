@@ -2,8 +2,8 @@ r"""Hinge problems over more rows than one machine holds.
 
 .. math:: \min_{w, b} R(w) + \sum_i C_i \max(0, 1 - y_i (\phi_i' w + b))
 
-A pass over the rows at a point v = (w, b) tells the loss there, the sums over the rows inside the
-margin, and the rows near it, the nearest of each block only. From these come
+A pass over the rows at a point v = (w, b) returns the loss there, the sums over the rows inside
+the margin, and the rows near it, the nearest of each block only. From these come
 
 - a lower bound. Rows far outside the margin count nothing, those near it in full and all others
   through the means of a few groups: a small problem whose optimum is never above the true one (the
@@ -43,10 +43,11 @@ from kernelet.solvers.blocks.models import (
 )
 from kernelet.solvers.solution import FloatArray, Status
 
-# Rows near the margin of an output that all blocks together may tell of, and for each feature.
+# Rows near the margin of an output that all blocks together may return: in all, or per feature if
+# that is more.
 NEAR_ROWS = 20_000
 _NEAR_ROWS_PER_FEATURE = 10
-# Numbers in such rows, of all outputs: wide rows, or many outputs, tell of fewer.
+# Numbers in such rows, of all outputs: with wide rows or many outputs, fewer rows are returned.
 _NEAR_NUMBERS = 4_000_000
 # Features of a sample that are kept at a time.
 _SAMPLE_NUMBERS = 20_000_000
@@ -111,7 +112,7 @@ def block_hinge(
     penalty: Penalty | None = None,
     targets: Targets | None = None,
 ) -> list[BlockSolution]:
-    """Solve the hinge problem of every output over rows that are elsewhere.
+    """Solve the hinge problem of every output over out-of-core rows.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ class _Search:
         self.at = start
 
     def learn(self, sums: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
-        """What a pass tells of the point; where to go from there, or that it is the end."""
+        """Take in what a pass found at the point, and choose the next point or stop."""
         self.n_passes += 1
         value = self.penalty.value(self.at.weights[:, 0]) + float(sums.loss[j])
         if self.proposed is not None:

@@ -29,7 +29,7 @@ UNIT = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, eq=False)
 class BlockMultipliers:
-    """The multipliers of all rows of one output, told by a few numbers.
+    """The multipliers of all rows of one output, in a few numbers.
 
     Rows have ``C_i`` times the ratio of their side and of the group that they are in at the
     reference point, but for those near the margin there; and some rows have more or less than that.

@@ -17,7 +17,7 @@ from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 from kernelet.solvers.enclosing_ball.look import look_at_all
 from kernelet.solvers.solution import Status
 
-# With so few rows all are looked at, and none is drawn.
+# Up to this many rows, all are looked at and none is drawn.
 FEW_ROWS = 1000
 # Below, distances are rounding errors.
 _LEAST_EPS = 1e-13
@@ -113,7 +113,7 @@ def hurry(
 
 
 def _take_in_near(balls: Sequence[Ball], rows: LabelledRows, max_iter: int) -> None:
-    """Grow until no row at hand is outside, which saves looks at rows that are elsewhere."""
+    """Grow until no row in memory is outside, which saves looks at the out-of-core rows."""
     active = list(balls)
     while active:
         looks = look_at_all(active, rows)

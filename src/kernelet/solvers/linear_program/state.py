@@ -118,7 +118,7 @@ class LinearState:
 
     @property
     def rows_per_column(self) -> int:
-        """How many rows for each column a sample needs to tell something of the solution."""
+        """How many rows per column a sample needs to say something about the solution."""
         assert self.best is not None
         is_near_zero = self.best.dual_value > 0.1 * self.best.primal_value
         return _ROWS_PER_COLUMN // _FEWER if is_near_zero else _ROWS_PER_COLUMN

@@ -227,7 +227,7 @@ class ContrastBlockProblem:
         """The direction with w'(S_w + mu I)w = 1, and the eigenvalue."""
         sizes = np.array([share.sum() - share[positive], share[positive]])
         if not sizes.all() or not sums.shape[1]:
-            # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
+            # no contrast: a class of weight zero, or a kernel that is zero
             return np.zeros(sums.shape[1]), 0.0
         means = np.stack([sums.sum(axis=0) - sums[positive], sums[positive]]) / sizes[:, None]
         within = products - means.T @ (sizes[:, None] * means)

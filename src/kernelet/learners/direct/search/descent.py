@@ -234,7 +234,7 @@ class _Search:
         drop = before.value - self.best.value
         is_quiet = drop < self.quiet_drop * abs(self.best.value) and self.n_iter > self.judged_from
         self.quiet = self.quiet + 1 if is_quiet else 0
-        # the first steps of L-BFGS know nothing of the curvature, and are short
+        # not after the first steps of L-BFGS, which are short for lack of curvature
         can_judge = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
         self.wants_rows = can_judge and self.objective.is_noise(before, self.best)
         if self._has_few_steps_left() and self.objective.is_sample:

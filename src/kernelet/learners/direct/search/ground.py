@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-# Seeding needs it, and would import it in a thread: a process forked meanwhile could not any more.
+# Seeding needs it. Imported in a thread, it would be locked in a process forked at that moment.
 import sklearn.cluster  # noqa: F401
 
 from kernelet.kernels import Kernel

@@ -22,7 +22,7 @@ from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import SearchRows
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 
-# The inner solves need not be finer than the search over Z can tell.
+# The inner solves need not be more accurate than the search over Z can notice.
 INNER_SHARE = 1e-2
 # The tolerance of a search that another one goes on from.
 _FIRST_TOL = 1e-2
@@ -56,7 +56,7 @@ def learn_direct(
     max_iter : int, default=300
     tol : float, default=3e-3
     n_vectors : int, default=None
-        Grow or shrink to so many vectors first.
+        Grow or shrink to this many vectors first.
     random_state : int, default=0
         Draws the rows that are looked at as new vectors.
     on_step : callable, default=None
