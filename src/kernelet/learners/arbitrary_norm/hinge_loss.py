@@ -19,7 +19,7 @@ _MANY = 150
 _PATIENCE = 0.2
 # LIBSVM's tolerance on the KKT conditions; the gap is then a few 1e-7.
 _KKT_TOL = 1e-4
-# Share of the value that the dual may be away before LIBSVM is not believed.
+# LIBSVM's solution is not accepted if its duality gap is above this share of the value.
 _ROUGH = 1e-4
 # From this many rows on it is worth solving on those near the margin only.
 _MANY_ROWS = 1500

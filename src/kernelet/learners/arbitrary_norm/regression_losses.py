@@ -21,7 +21,7 @@ _MANY = 150
 _PATIENCE = 0.2
 # LIBSVM's tolerance on the KKT conditions, in units of the targets' size.
 _KKT_TOL = 1e-5
-# Share of the value that the dual may be away before LIBSVM is not believed.
+# LIBSVM's solution is not accepted if its duality gap is above this share of the value.
 _ROUGH = 1e-4
 
 

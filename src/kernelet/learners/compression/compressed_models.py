@@ -213,7 +213,7 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
     Attributes
     ----------
     offset_ : ndarray of shape (1,)
-        What is taken off `score_samples` to make `decision_function`.
+        What is subtracted from `score_samples` to get `decision_function`.
     """
 
     @property

@@ -199,7 +199,7 @@ class Growth:
             return
         why = f"max_iter={self.max_iter} was reached"
         why = "there are no digits left" if Status.NUMERICAL_LIMIT in statuses else why
-        why = "a callback wanted the end" if self.ended else why
+        why = "a callback asked to stop" if self.ended else why
         why = "interrupted" if self.interrupted else why
         reached = "not all rows were looked at since"
         if np.isfinite([estimator.reach_, estimator.gap_]).all():

@@ -89,7 +89,7 @@ def _by_core_sets(
     before: Sequence[Directions | None],
     outcomes: list[Outcome],
 ) -> list[Expansion | None]:
-    """Where the ball around a few rows is so wide that it holds all with w = 0, a finer one."""
+    """Features from balls; where a ball holds all rows with w = 0, eps is lowered."""
     balls = growth.grow(codes, before)
     features = [_feature(growth, ball, ball.directions) for ball in balls]
     for k, (code, known) in enumerate(zip(codes, before, strict=True)):

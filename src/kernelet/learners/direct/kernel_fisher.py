@@ -68,7 +68,8 @@ class KernelFisherClassifier(KernelClassifier):
     max_iter : int, default=200
         Steps of L-BFGS.
     tol : float, default=1e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``.
     checkpoint : path-like or None, default=None
         A file that holds the vectors after every step. A fit that was broken off goes on from it
         when it is run again, with the same parameters and rows; a fit that ends removes it.

@@ -119,7 +119,7 @@ def learn_relevance(
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
         at_limit = max(run.n_iter for run in open_runs) >= max_iter
-        why = "max_iter was reached" if at_limit else "a callback wanted the end"
+        why = "max_iter was reached" if at_limit else "a callback asked to stop"
         why = "interrupted" if any(run.interrupted for run in runs) else why
         gain = max(run.gain for run in open_runs)
         left = f"and the log evidence would still rise by {gain:.2g} or more (tol={tol:g})"

@@ -24,7 +24,7 @@ _FIRST = 1e-2
 # A row may be on the margin of a nearby vertex unless its distance from the margin is this many
 # times that of its multiplier from its bounds.
 _FAR = 1e3
-# So may one that was not chosen, and whose multiplier says nothing, if it is so close to it.
+# A row that was not chosen has no such multiplier; it may be there if it is this close to it.
 _CLOSE = 0.01
 # Half-width, in units of the margin, of the band around 1 that rows stay chosen in, and distance
 # from the boundary of the dual ball that columns stay in.

@@ -17,12 +17,12 @@ from kernelet.learners.direct.search.result import (
     Progress,
 )
 
-# Steps that change W by less than this share of it, over a whole leg, end the search.
+# The search ends after this many steps in a row that lower W by less than a share of it.
 _STALL_STEPS = 3
 _MEMORY = 20
 # How often vectors that no longer help may be replaced.
 _MAX_REVIVALS = 5
-# What W may rise by when vectors are replaced; the steps that follow win it back, or are in vain.
+# Share by which W may rise when vectors are replaced; the steps that follow have to win it back.
 _REVIVAL_RISE = 1e-2
 # Steps on a sample before they are compared with its error.
 _FIRST_STEPS = 5
@@ -33,7 +33,7 @@ _MANY_VECTORS = 20
 _EARLIEST_END = 3.0
 # The share of the steps that may be taken on a sample of the rows.
 _SAMPLE_STEPS = 0.75
-# A value as small is one of a kernel that has underflown on all rows, and is no unit.
+# A value this small means that the kernel underflows on all rows; it cannot serve as a unit.
 _NOTHING = 1e-200
 
 
