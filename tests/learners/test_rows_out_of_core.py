@@ -25,7 +25,7 @@ from kernelet import (
     SubspaceLPSVC,
 )
 from kernelet.datasets import make_twonorm
-from kernelet.learners.base import out_of_core as distant
+from kernelet.learners.base import out_of_core
 from kernelet.rows import Chunks, LabelledBlocks, opening
 from kernelet.rows.batches import BatchPieces
 
@@ -181,12 +181,12 @@ def test_a_kernel_without_a_constant_diagonal():
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_a_model_and_a_cluster(client, monkeypatch):
-    from kernelet.solvers.enclosing_ball.labelled_rows import DistantRows
+    from kernelet.solvers.enclosing_ball.labelled_rows import OutOfCoreLabelledRows
 
     def interrupted(self, function, name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(DistantRows, "total", interrupted)
+    monkeypatch.setattr(OutOfCoreLabelledRows, "total", interrupted)
     with (
         client.as_current(),
         pytest.warns(ConvergenceWarning, match="interrupted"),
@@ -238,8 +238,8 @@ class TestSubspaceLP:
         for options in ({"strategy": "direct"}, {"norm": None}):
             model = SubspaceLPSVC(5, n_landmarks=50, random_state=0, **options)
             assert clone(model).fit(in_file(X), y).machine_ == model.fit(X, y).machine_
-        monkeypatch.setattr(distant, "SAMPLE_ROWS", 100)
-        monkeypatch.setattr(distant.distant_set, "__defaults__", (None, None, 100))
+        monkeypatch.setattr(out_of_core, "SAMPLE_ROWS", 100)
+        monkeypatch.setattr(out_of_core.out_of_core_data, "__defaults__", (None, None, 100))
         with pytest.raises(ValueError, match="n_landmarks=400 points cannot be chosen"):
             SubspaceLPSVC(5, n_landmarks=400).fit(*chunks(ROWS, LABELS))
 

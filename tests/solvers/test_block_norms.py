@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelet import SubspaceLPSVC
 from kernelet.datasets import make_banana, make_twonorm
 from kernelet.kernels import Gaussian
-from kernelet.learners.base.out_of_core import distant_set
+from kernelet.learners.base.out_of_core import out_of_core_data
 from kernelet.rows import Chunks, LabelledBlocks, open_pieces
 from kernelet.rows.survey import survey
 from kernelet.solvers import Status, hinge_lasso
@@ -101,7 +101,7 @@ def test_out_of_passes(monkeypatch):
     assert found.dual_value <= whole.primal_value <= found.primal_value
     monkeypatch.setattr("kernelet.solvers.blocks.hinge.NEAR_ROWS", 100)
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._NEAR_ROWS_PER_FEATURE", 0)
-    monkeypatch.setattr(distant_set, "__defaults__", (None, None, 400))
+    monkeypatch.setattr(out_of_core_data, "__defaults__", (None, None, 400))
     model = SubspaceLPSVC(15, landmarks=X[:100], C=50.0, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"relative gap of .* only: stopped at max_iter"):
         model.fit(*(Chunks.of(np.array_split(column, 5)) for column in (X, y)))

@@ -24,7 +24,7 @@ from kernelet.solvers.enclosing_ball.core_set import CoreSet, settle
 from kernelet.solvers.enclosing_ball.exact_margin import exact_margin, newton_multipliers
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion, direction
 from kernelet.solvers.enclosing_ball.free_points import FreePoints
-from kernelet.solvers.enclosing_ball.labelled_rows import DistantRows, TableRows
+from kernelet.solvers.enclosing_ball.labelled_rows import OutOfCoreLabelledRows, TableRows
 from random_examples import examples
 
 X, y = make_banana(400, random_state=0)
@@ -217,7 +217,10 @@ class TestSampling:
         seen = survey(pieces)
         blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
         sample = blocks.sample(n_sample, 0)
-        elsewhere, table = DistantRows(blocks, sample), TableRows(self.rows, codes, weights)
+        elsewhere, table = (
+            OutOfCoreLabelledRows(blocks, sample),
+            TableRows(self.rows, codes, weights),
+        )
         assert elsewhere.shape == table.shape
         assert_array_equal(table.whole().index, np.flatnonzero(weights))
         rng = np.random.RandomState(0)
@@ -242,7 +245,7 @@ class TestSampling:
         blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
         sample = blocks.sample(300, 0)
         assert np.bincount(sample.block.codes).tolist() == [285, 100]
-        drawn = DistantRows(blocks, sample).draw(np.random.RandomState(0), 20_000)
+        drawn = OutOfCoreLabelledRows(blocks, sample).draw(np.random.RandomState(0), 20_000)
         assert_allclose(np.mean(drawn.codes), 0.05, atol=0.005)
 
     @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
@@ -252,7 +255,7 @@ class TestSampling:
         )
         seen = survey(pieces)
         blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
-        rows = DistantRows(blocks, blocks.sample(300, 0))
+        rows = OutOfCoreLabelledRows(blocks, blocks.sample(300, 0))
         found = rows.total(lambda block: [block.X.dtype], "dtype")
         assert found == [np.float32 if dtype == np.float32 else np.float64]
         assert rows.first_of_each_class().X.dtype == np.float64
@@ -263,20 +266,20 @@ class TestSampling:
         ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
         table = TableRows(self.rows, codes, weights)
         ball.start(table)
-        monkeypatch.setattr(ball_look, "_TOLD", 5 * ball_look.POOL)
+        monkeypatch.setattr(ball_look, "_REPORTED_ROWS", 5 * ball_look.POOL)
         (whole,) = ball_look.look_at_all([ball], table)
         assert whole.pool.codes.size == ball_look.POOL
         assert not whole.is_whole
         # of the many blocks each tells of its furthest row only
         for length, told in [(700, 5 * ball_look.POOL), (2, 1500)]:
-            monkeypatch.setattr(ball_look, "_TOLD", told)
+            monkeypatch.setattr(ball_look, "_REPORTED_ROWS", told)
             parts = [slice(start, start + length) for start in range(0, 3000, length)]
             pieces = open_pieces(
                 *(Chunks.of([column[part] for part in parts]) for column in (self.rows, codes))
             )
             seen = survey(pieces)
             blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
-            rows = DistantRows(blocks, blocks.sample(300, 0))
+            rows = OutOfCoreLabelledRows(blocks, blocks.sample(300, 0))
             (look,) = ball_look.look_at_all([ball], rows)
             assert look.furthest == whole.furthest
             assert_allclose(look.loss, whole.loss)
@@ -296,7 +299,7 @@ class TestSampling:
         )
         seen = survey(pieces)
         blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
-        return DistantRows(blocks, blocks.sample(size, 0))
+        return OutOfCoreLabelledRows(blocks, blocks.sample(size, 0))
 
     def test_rows_next_to_the_ball_are_told_with_those_outside(self, monkeypatch):
         rows = self.elsewhere(500, 300)

@@ -49,8 +49,8 @@ def map_in_threads(
 ) -> list[R]:
     """[function(item) for item in items] on n_jobs threads (-1: all cores), BLAS on one each.
 
-    Ctrl-C reaches the thread that waits: ``on_interrupt`` may then tell the others to make haste,
-    before they are waited for.
+    Ctrl-C reaches the thread that waits; ``on_interrupt`` can then make the others finish early,
+    before it waits for them.
     """
     n_threads = min(len(items), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
     if n_threads <= 1:

@@ -451,7 +451,7 @@ class TestEstimator:
             yield lambda *step: steps.append(step) or len(steps) >= 3
 
         monkeypatch.setattr(norm_machine, "reporting", reporting)
-        with pytest.warns(ConvergenceWarning, match="a callback wanted the end"):
+        with pytest.warns(ConvergenceWarning, match="a callback asked to stop"):
             model(n_vectors=2).fit(X, y)
         assert len(steps) == 3
 

@@ -12,8 +12,7 @@ from interrupts import watch_evaluations
 from kernelet import KernelFisherClassifier, SparseSVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
-from kernelet.learners.base import out_of_core as distant
-from kernelet.learners.base.out_of_core import distant_set
+from kernelet.learners.base.out_of_core import out_of_core_data
 from kernelet.learners.direct.problems.out_of_core import (
     ContrastBlockProblem,
     SquaredHingeBlockProblem,
@@ -46,7 +45,7 @@ each_problem = pytest.mark.parametrize("name", PROBLEMS)
 
 def out_of_core(problem, n_sample=FIRST, rows=X, seed=0):
     pieces = [cut(column, LENGTHS) for column in (rows, Y, WEIGHTS)]
-    data = distant_set(SparseSVC(random_state=0), *pieces, n_sample=n_sample)
+    data = out_of_core_data(SparseSVC(random_state=0), *pieces, n_sample=n_sample)
     return RowsOutOfCore(data, problem, seed)
 
 
@@ -57,7 +56,7 @@ def in_memory(problem):
 @pytest.fixture(autouse=True)
 def small_sample(monkeypatch):
     """As if there were far more rows than the first sample has."""
-    monkeypatch.setattr(distant.distant_set, "__defaults__", (None, None, FIRST))
+    monkeypatch.setattr(out_of_core_data, "__defaults__", (None, None, FIRST))
     monkeypatch.setattr(joint_objective, "_FEWEST_ROWS", FIRST)
     monkeypatch.setattr(joint_objective, "_ROWS_PER_VECTOR", 1)
 

@@ -25,7 +25,7 @@ class HasMachine(Protocol):
 
     @property
     def is_cut(self) -> bool:
-        """Whether somebody wanted the end before it was reached."""
+        """Whether Ctrl-C or a callback stopped it early."""
         ...
 
 

@@ -11,17 +11,17 @@ from kernelet.learners.arbitrary_norm.quiet_libsvm import QuietSVC
 from kernelet.learners.arbitrary_norm.reweighting import LinearFit
 from kernelet.solvers import Solution, hinge_ridge
 
-# From so many features on, LIBSVM on their Gram matrix beats Newton systems over the features:
+# From this many features on, LIBSVM on their Gram matrix beats Newton systems over the features:
 # measured with 691 to 5920 rows, 8 to 40 times with 700 features and evenly with 100.
 _MANY = 150
-# Unless it creeps: after so many of its steps for every squared feature the Newton systems would
-# have been done (20 products over the features, at ten times the speed of LIBSVM's loops).
+# Unless it creeps: with m features it may take this share of m^2 steps, by which time the Newton
+# systems would be solved (20 products over the features, at ten times the speed of LIBSVM's loops).
 _PATIENCE = 0.2
 # LIBSVM's tolerance on the KKT conditions; the gap is then a few 1e-7.
 _KKT_TOL = 1e-4
-# Share of the value that the dual may be away before LIBSVM is not believed.
+# LIBSVM's solution is not accepted if its duality gap is above this share of the value.
 _ROUGH = 1e-4
-# With so many rows it is worth solving on those near the margin only.
+# From this many rows on it is worth solving on those near the margin only.
 _MANY_ROWS = 1500
 _THINNING = 4
 _BAND = 0.25

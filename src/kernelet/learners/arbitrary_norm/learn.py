@@ -213,7 +213,7 @@ def _store(estimator: Any, learned: NormMachine) -> None:
         return
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
-        why = "a callback wanted the end" if learned.is_cut else "max_iter was reached"
+        why = "a callback asked to stop" if learned.is_cut else "max_iter was reached"
         why = "interrupted" if any(run.interrupted for run in runs) else why
         advice = "Raise max_iter or tol; the model is usable."
         if any(run.unsolved for run in open_runs):

@@ -1,6 +1,6 @@
-"""LIBSVM without its warnings: what it was given too few steps for, the duality gap tells.
+"""LIBSVM without its convergence warnings: the duality gap shows whether it took enough steps.
 
-A filter of warnings is one of the whole process, and fits may run in several threads.
+A warnings filter would apply to the whole process, and fits may run in several threads.
 """
 
 from __future__ import annotations

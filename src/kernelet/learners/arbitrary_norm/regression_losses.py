@@ -12,16 +12,16 @@ from kernelet.learners.arbitrary_norm.reweighting import LinearFit
 from kernelet.solvers.hinge.interval import interval_ridge
 from kernelet.solvers.ridge_system import ridge_triangle
 
-# From so many features on, LIBSVM on their Gram matrix beats Newton systems over the features:
+# From this many features on, LIBSVM on their Gram matrix beats Newton systems over the features:
 # measured with 400 and 1500 rows and costs up to 1, evenly with 150 and 10 times with as many
 # features as rows.
 _MANY = 150
-# Unless it creeps: after so many of its steps for every squared feature the Newton systems would
-# have been done. With costs of 1e4 it is not done after 1000 steps a row.
+# Unless it creeps: with m features it may take this share of m^2 steps, by which time the Newton
+# systems would be solved. With costs of 1e4 it has not converged after 1000 steps per row.
 _PATIENCE = 0.2
 # LIBSVM's tolerance on the KKT conditions, in units of the targets' size.
 _KKT_TOL = 1e-5
-# Share of the value that the dual may be away before LIBSVM is not believed.
+# LIBSVM's solution is not accepted if its duality gap is above this share of the value.
 _ROUGH = 1e-4
 
 

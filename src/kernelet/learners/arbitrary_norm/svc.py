@@ -44,7 +44,8 @@ class NormSVC(KernelClassifier):
         Weight of the norm; towards 0 the machine is scikit-learn's SVC. The paper's C_alpha, in
         the scaling of its (3.7).
     n_vectors : int or None, default=None
-        If given, ``C_norm`` is only where a search starts that ends with at most so many vectors.
+        The largest number of vectors. If given, ``C_norm`` is only the start of a search for the
+        value that leaves at most this many.
     regularizer : {"kernel", "ridge"}, default="kernel"
         R; "ridge" is the paper's variant without a matrix inversion, which is less sparse.
     kernel : str, Kernel or callable, default="rbf"

@@ -37,7 +37,8 @@ class NormSVR(KernelRegressor):
     C_norm : float, default=0.1
         Weight of the norm; towards 0 the machine is scikit-learn's SVR.
     n_vectors : int or None, default=None
-        If given, ``C_norm`` is only where a search starts that ends with at most so many vectors.
+        The largest number of vectors. If given, ``C_norm`` is only the start of a search for the
+        value that leaves at most this many.
     regularizer : {"kernel", "ridge"}, default="kernel"
         R: the Gram matrix, or the identity, which is less sparse.
     kernel : str, Kernel or callable, default="rbf"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
-from kernelet.learners.base.out_of_core import DistantSet, distant_set
+from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import FloatArray, TrainingSet, training_set
 from kernelet.learners.base.vectors import HasVectors
@@ -61,10 +61,10 @@ class KernelClassifier(
             The fitted classifier.
         """
         if self._leaves(X):
-            distant = distant_set(self, X, y, sample_weight)
-            self.classes_ = distant.rows.classes
-            self.machine_ = self._learn_distant(distant)
-            sample = distant.sample
+            out_of_core = out_of_core_data(self, X, y, sample_weight)
+            self.classes_ = out_of_core.rows.classes
+            self.machine_ = self._learn_out_of_core(out_of_core)
+            sample = out_of_core.sample
             warn_if_constant(self, sample.block.X, sample.block.codes, sample.weights)
             return self
         data, self.classes_ = training_set(self, X, y, sample_weight)
@@ -74,11 +74,11 @@ class KernelClassifier(
 
     def _leaves(self, X: Any) -> bool:
         """Whether rows stay where they are; a memory-mapped array can also be copied."""
-        can = type(self)._learn_distant is not KernelClassifier._learn_distant
+        can = type(self)._learn_out_of_core is not KernelClassifier._learn_out_of_core
         return is_distant(X) and (can or not isinstance(X, np.memmap))
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
-        """The machine for rows that are elsewhere, for those classifiers that can learn it."""
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
+        """The machine for out-of-core rows, for those classifiers that can learn it."""
         raise TypeError(
             f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
             "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they are."

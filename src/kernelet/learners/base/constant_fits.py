@@ -146,7 +146,7 @@ def _of_classes(
 
 
 def _has_enough_vectors(estimator: Any) -> bool:
-    """Fewer vectors than classes cannot serve all; who asks for so few need not be warned."""
+    """Fewer vectors than classes cannot separate them all: asking for that needs no warning."""
     return bool(estimator.machine_.n_vectors >= estimator.classes_.size > 2)
 
 

@@ -1,4 +1,4 @@
-"""What fitted models return for rows that are elsewhere: results as lazy as the rows are."""
+"""What fitted models return for out-of-core rows: results as lazy as the rows are."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _METHODS = (
 
 
 def lazy_methods(cls: Class) -> Class:
-    """Let the methods that a class of fitted models defines itself take rows that are elsewhere.
+    """Let the methods that a class of fitted models defines itself take out-of-core rows.
 
     It goes around all other decorators: ``set_output`` of scikit-learn would compute a data frame.
     """

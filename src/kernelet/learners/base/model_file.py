@@ -52,7 +52,7 @@ def require(model: Any, *names: str) -> None:
 
 
 def require_outputs(model: Any, n_outputs: int) -> None:
-    """Raise ModelFileError unless the machine has so many outputs."""
+    """Raise ModelFileError unless the machine has ``n_outputs`` outputs."""
     if model.machine_.n_outputs != n_outputs:
         raise ModelFileError(
             f"the machine has {model.machine_.n_outputs} outputs, but this "
@@ -162,13 +162,13 @@ def read_common(model: Any, record: Record) -> None:
 
 
 def _checked_training(training: dict[str, Any]) -> dict[str, Any]:
-    told = Record("training", training)
-    counts = told.optional("class_counts", list)
+    stored = Record("training", training)
+    counts = stored.optional("class_counts", list)
     return {
-        "n_rows": told.value("n_rows", int),
+        "n_rows": stored.value("n_rows", int),
         "class_counts": counts and [checked(n, int, "a number of rows") for n in counts],
-        "kernelet_version": told.value("kernelet_version", str),
-        "date": told.value("date", str),
+        "kernelet_version": stored.value("kernelet_version", str),
+        "date": stored.value("date", str),
     }
 
 

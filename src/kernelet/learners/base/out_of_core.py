@@ -1,4 +1,4 @@
-"""Rows that stay where they are, made ready for the learners."""
+"""Out-of-core rows, made ready for the learners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ FloatArray = NDArray[np.float64]
 
 # Rows that are drawn, for the vectors to start from and for what can be guessed from a few.
 SAMPLE_ROWS = 20_000
-# Of very many rows it is every hundredth, up to so many rows and numbers.
+# With more than a hundred times as many rows, one in a hundred is drawn, up to _MOST_ROWS rows and
+# _MOST_NUMBERS numbers.
 _SAMPLE_SHARE = 100
 _MOST_ROWS = 100_000
 _MOST_NUMBERS = 4_000_000
@@ -31,8 +32,8 @@ _CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class DistantSet:
-    """Rows that are elsewhere, with the kernel resolved on them.
+class OutOfCoreData:
+    """Out-of-core rows, with the kernel resolved on them.
 
     Unlike a `TrainingSet` these are the rows as they come: equal ones are not merged.
 
@@ -62,9 +63,9 @@ class DistantSet:
         return int(self.rows.classes.size)
 
 
-def distant_set(
+def out_of_core_data(
     estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, n_sample: int = SAMPLE_ROWS
-) -> DistantSet:
+) -> OutOfCoreData:
     """Look at the rows, and draw a sample of them: two passes.
 
     The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where there
@@ -79,7 +80,7 @@ def distant_set(
 
 def set_of_pieces(
     estimator: Any, pieces: Pieces, has_labels: bool = True, n_sample: int = SAMPLE_ROWS
-) -> DistantSet:
+) -> OutOfCoreData:
     """The same for rows that are open already."""
     seen = survey(pieces)
     factors = _factors(estimator, seen, has_labels)
@@ -102,7 +103,7 @@ def set_of_pieces(
     sample = rows.sample(_sample_size(rows, n_sample), seed)
     check_values(estimator, kernel, sample.block.X.astype(np.float64, copy=False))
     least_weight = float((factors * seen.least)[present].min())
-    return DistantSet(rows, sample, kernel, rng, *_location(seen, factors), least_weight)
+    return OutOfCoreData(rows, sample, kernel, rng, *_location(seen, factors), least_weight)
 
 
 def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -115,7 +116,7 @@ def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _sample_size(rows: LabelledBlocks, least: int) -> int:
-    """More rows tell more exactly how a problem curves, which saves passes over all of them."""
+    """A larger sample gives the curvature more exactly, which saves passes over all rows."""
     n, d = rows.shape
     return max(least, min(n // _SAMPLE_SHARE, _MOST_ROWS, _MOST_NUMBERS // d))
 

@@ -82,7 +82,7 @@ def rows_text(step: Step) -> str:
 def reporting(
     estimator: Any, verbose: int, max_steps: int | None, **rows: Any
 ) -> Iterator[Callable[[Step | None, Attributes | None], bool]]:
-    """A function to be called after every step; it returns whether a callback wants the end.
+    """A function to be called after every step; it returns whether a callback asks to stop.
 
     It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
     ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps

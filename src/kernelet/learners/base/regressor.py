@@ -73,7 +73,7 @@ def regression_set(
     remember_training(estimator, X.shape[0])
     given = np.asarray(y, dtype=np.float64)
     if multi_output:
-        # several targets are told apart by the number of their combination
+        # rows with several targets are distinguished by the number of their combination
         kinds, codes = np.unique(given.reshape(len(given), -1), axis=0, return_inverse=True)
         rows = canonical_rows(X, codes.ravel(), weights)
         targets = kinds[np.asarray(rows.y, dtype=np.intp)]

@@ -48,7 +48,7 @@ def compress(
         GaussianProcessRegressor (of which the mean is kept), an estimator of this package, or a
         machine.
     n_vectors : int
-        At most so many vectors; a model that has no more is returned with those it has.
+        At most this many vectors; a model that has no more keeps those it has.
     X, y : arrays, default=None
         Training rows and labels, which ``refit`` needs.
     refit : {"none", "margin", "direct"}, default="none"

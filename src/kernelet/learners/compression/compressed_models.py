@@ -127,9 +127,9 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     decision_function_shape_ : {"ovr", "ovo"}
-        What `decision_function` returns, as the original was told.
+        What `decision_function` returns, as in the original model.
     break_ties_ : bool
-        Whether equal votes are decided by the scores, as the original was told.
+        Whether ties between votes are broken by the scores, as in the original model.
     """
 
     classes_: NDArray[Any]
@@ -213,7 +213,7 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
     Attributes
     ----------
     offset_ : ndarray of shape (1,)
-        What is taken off `score_samples` to make `decision_function`.
+        What is subtracted from `score_samples` to get `decision_function`.
     """
 
     @property

@@ -12,17 +12,17 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
 from kernelet.learners.base.constant_fits import warn_if_constant
-from kernelet.learners.base.out_of_core import DistantSet, distant_set, set_of_pieces
+from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data, set_of_pieces
 from kernelet.learners.base.progress import with_callbacks
 from kernelet.learners.base.training_data import training_set
-from kernelet.learners.core_vectors.sources import Source, source_elsewhere, source_in_memory
+from kernelet.learners.core_vectors.sources import Source, out_of_core_source, source_in_memory
 from kernelet.rows import is_distant
 from kernelet.rows.batches import BatchPieces
 
-# So many rows of an array are gone through a block at a time: sorting and merging them would take
-# several times their memory.
+# From this many rows on, an array is read a block at a time: sorting and merging its rows would
+# take several times their memory.
 _MANY_ROWS = 100_000
-# Unless many of them are equal, by a sample: each of these would be a core vector by itself.
+# Unless a sample has many equal rows: each of them would be a core vector by itself.
 _LOOKED_AT = 1000
 _DISTINCT = 0.9
 
@@ -43,7 +43,7 @@ class FitsFromAnywhere(ABC):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows in memory or elsewhere.
+        """Learn from rows in memory or out of core.
 
         Parameters
         ----------
@@ -60,13 +60,13 @@ class FitsFromAnywhere(ABC):
         self : object
         """
         if self._leaves(X):
-            told = {}
+            callback_data = {}
             if not is_distant(X):
-                told = {"X": X, "y": y}
+                callback_data = {"X": X, "y": y}
                 y = column_or_1d(y, warn=True)
                 if sample_weight is not None:
                     sample_weight = _check_sample_weight(sample_weight, X)
-            return self._fit_elsewhere(distant_set(self, X, y, sample_weight), told)
+            return self._fit_out_of_core(out_of_core_data(self, X, y, sample_weight), callback_data)
         data, self.classes_ = training_set(self, X, y, sample_weight)
         self._learn_from(source_in_memory(type(self).__name__, data, self.classes_))
         warn_if_constant(self, data.X, data.codes, data.weights)
@@ -88,11 +88,13 @@ class FitsFromAnywhere(ABC):
         -------
         self : object
         """
-        return self._fit_elsewhere(set_of_pieces(self, BatchPieces(batches)))
+        return self._fit_out_of_core(set_of_pieces(self, BatchPieces(batches)))
 
-    def _fit_elsewhere(self, data: DistantSet, told: dict[str, Any] | None = None) -> Self:
+    def _fit_out_of_core(
+        self, data: OutOfCoreData, callback_data: dict[str, Any] | None = None
+    ) -> Self:
         self.classes_ = data.rows.classes
-        self._learn_from(source_elsewhere(type(self).__name__, data, told or {}))
+        self._learn_from(out_of_core_source(type(self).__name__, data, callback_data or {}))
         sample = data.sample
         warn_if_constant(self, sample.block.X, sample.block.codes, sample.weights)
         return self

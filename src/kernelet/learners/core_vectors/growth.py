@@ -1,4 +1,4 @@
-"""What `CoreVectorSVC` and `MaxMarginDiscriminantAnalysis` have in common: growing, and telling."""
+"""What `CoreVectorSVC` and `MaxMarginDiscriminantAnalysis` share: growth and reports."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Growth:
 
         def on_round(ball: Ball) -> bool:
             made = None if attributes is None else (lambda: attributes(balls))
-            return self.tell(ball.code, ball.core.size, ball.reach, ball.gap, made)
+            return self.report_round(ball.code, ball.core.size, ball.reach, ball.gap, made)
 
         self.interrupted = enclose(
             balls,
@@ -151,7 +151,7 @@ class Growth:
         )
         return balls
 
-    def tell(
+    def report_round(
         self,
         code: int,
         n_vectors: int,
@@ -159,7 +159,7 @@ class Growth:
         gap: float,
         attributes: Callable[[], dict[str, Any]] | None = None,
     ) -> bool:
-        """Print a round, and tell callbacks; whether one of them wants the end."""
+        """Print a round and call the callbacks; whether one of them asks to stop."""
         self._n_rounds += 1
         verbose = self.estimator.verbose
         if verbose > 0 and self._n_rounds % verbose == 0:
@@ -190,7 +190,8 @@ class Growth:
         if self.overlap > _ORTHOGONAL:
             warn_caller(
                 f"features of {type(estimator).__name__} are orthogonal to {self.overlap:.1e} "
-                f"only, for want of digits: scale the rows, or lower C ({self.C:g}).",
+                "only, because of rounding errors: scale the rows, or lower C "
+                f"({self.C:g}).",
                 ConvergenceWarning,
             )
         statuses = {outcome.status for outcome in outcomes}
@@ -198,7 +199,7 @@ class Growth:
             return
         why = f"max_iter={self.max_iter} was reached"
         why = "there are no digits left" if Status.NUMERICAL_LIMIT in statuses else why
-        why = "a callback wanted the end" if self.ended else why
+        why = "a callback asked to stop" if self.ended else why
         why = "interrupted" if self.interrupted else why
         reached = "not all rows were looked at since"
         if np.isfinite([estimator.reach_, estimator.gap_]).all():

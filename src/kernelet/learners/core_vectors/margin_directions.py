@@ -43,7 +43,7 @@ def spread(n_components: int, codes: Sequence[int]) -> list[list[int]]:
 def learn_features(
     estimator: Any, source: Source, report: Callable[..., bool], rounds: Sequence[Sequence[int]]
 ) -> tuple[IndexArray, KernelMachine]:
-    """All features with the parameters of an estimator, which is told what came out.
+    """Learn all features with the parameters of an estimator, and set its fitted attributes.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def _by_core_sets(
     before: Sequence[Directions | None],
     outcomes: list[Outcome],
 ) -> list[Expansion | None]:
-    """Where the ball around a few rows is so wide that it holds all with w = 0, a finer one."""
+    """Features from balls; where a ball holds all rows with w = 0, eps is lowered."""
     balls = growth.grow(codes, before)
     features = [_feature(growth, ball, ball.directions) for ball in balls]
     for k, (code, known) in enumerate(zip(codes, before, strict=True)):
@@ -162,7 +162,7 @@ def _exactly(
                 machine.status,
             )
         )
-        growth.tell(code, machine.n_vectors, 1.0, gap)
+        growth.report_round(code, machine.n_vectors, 1.0, gap)
     return features
 
 

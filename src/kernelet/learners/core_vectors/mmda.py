@@ -41,9 +41,9 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
     equations (2) and (6). A feature is the signed distance :math:`(w'\varphi(x) + b) / \|w\|`.
 
     The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
-    in batches (`fit_batches`): nothing of the size of the data is then in memory here. An array of
-    100 000 rows or more is gone through in blocks as well, and its equal rows are not merged,
-    unless a sample shows many of them. Merge those of a file before: each needs a core vector.
+    in batches (`fit_batches`): they are then never in memory all at once. An array of 100 000 rows
+    or more is also read in blocks, and its equal rows are not merged, unless a sample shows many of
+    them. Merge equal rows of a file beforehand: each of them needs a core vector.
 
     Parameters
     ----------
@@ -74,8 +74,9 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
     coef0 : float, default=0.0
         Constant of the polynomial kernel.
     sample_size : int or None, default=59
-        Random rows of which the furthest joins a core set. Of 59 it is among the furthest 5 %, with
-        95 % confidence. None draws none, and neither do 1000 rows or fewer.
+        Number of rows drawn at random, of which the furthest joins a core set. Of 59 it is among
+        the furthest 5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``,
+        all rows are looked at from the start.
     exact_sweep : bool, default=True
         Look at all rows in the end, which proves the guarantee; without it, it is only probable,
         and ``tol`` has no effect.
@@ -113,7 +114,8 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
     n_iter_ : int
         Steps: rows that have joined a core set, or linear systems, over all features.
     interrupted_ : bool
-        Whether Ctrl-C ended the growth; what there was was kept, and the rest made of few rows.
+        Whether Ctrl-C ended the growth; features found until then are kept, and the others are
+        learned from few rows.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
@@ -180,7 +182,7 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
         wanted = len(codes)
         if self.n_components is not None:
             wanted = count("n_components", self.n_components)
-        with reporting(self, 0, None, **source.told) as report:
+        with reporting(self, 0, None, **source.callback_data) as report:
             self.feature_classes_, self.machine_ = learn_features(
                 self, source, report, spread(wanted, codes)
             )

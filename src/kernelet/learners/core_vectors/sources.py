@@ -1,4 +1,4 @@
-"""Rows for core sets, whether they are in memory or elsewhere, and their kernel."""
+"""Rows for core sets, in memory or out of core, and their kernel."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.expansions import NOWHERE, Directions, share_left
-from kernelet.solvers.enclosing_ball.labelled_rows import DistantRows, LabelledRows, TableRows
+from kernelet.solvers.enclosing_ball.labelled_rows import (
+    LabelledRows,
+    OutOfCoreLabelledRows,
+    TableRows,
+)
 from kernelet.solvers.solution import FloatArray
 
 
@@ -31,7 +35,7 @@ class Source:
         The smallest weight that is not zero.
     n_classes : int
     rng : RandomState
-    told : dict
+    callback_data : dict
         X and y, for callbacks, where they are in memory.
     """
 
@@ -41,7 +45,7 @@ class Source:
     least_weight: float
     n_classes: int
     rng: np.random.RandomState
-    told: dict[str, Any] = field(default_factory=dict)
+    callback_data: dict[str, Any] = field(default_factory=dict)
 
     def lift(self, C: float) -> float:
         """|phi|^2 of (10) at its largest; rows below it are lifted by one more coordinate."""
@@ -63,10 +67,10 @@ def source_in_memory(who: str, data: TrainingSet, classes: NDArray[Any]) -> Sour
     )
 
 
-def source_elsewhere(who: str, data: DistantSet, told: dict[str, Any]) -> Source:
-    """Rows that stay where they are; equal ones are not merged."""
+def out_of_core_source(who: str, data: OutOfCoreData, callback_data: dict[str, Any]) -> Source:
+    """Out-of-core rows; equal ones are not merged."""
     _require_positive_definite(data.kernel, who)
-    rows = DistantRows(data.rows, data.sample)
+    rows = OutOfCoreLabelledRows(data.rows, data.sample)
     return Source(
         rows,
         data.kernel,
@@ -74,7 +78,7 @@ def source_elsewhere(who: str, data: DistantSet, told: dict[str, Any]) -> Source
         data.least_weight,
         data.n_classes,
         data.rng,
-        told,
+        callback_data,
     )
 
 

@@ -41,13 +41,13 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
     outside join, until none is. Many classes are one-vs-rest.
 
     Where the classes overlap, this machine has a multiplier for every row that violates its margin,
-    and no few core vectors come near it: ``max_iter`` ends the growth, with a warning. Leave such
-    data to `ReducedSVC` or `SparseSVC`.
+    and a few core vectors do not come near it: ``max_iter`` ends the growth, with a warning. Use
+    `ReducedSVC` or `SparseSVC` for such data.
 
     The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
-    in batches (`fit_batches`): nothing of the size of the data is then in memory here. An array of
-    100 000 rows or more is gone through in blocks as well, and its equal rows are not merged,
-    unless a sample shows many of them. Merge those of a file before: each needs a core vector.
+    in batches (`fit_batches`): they are then never in memory all at once. An array of 100 000 rows
+    or more is also read in blocks, and its equal rows are not merged, unless a sample shows many of
+    them. Merge equal rows of a file beforehand: each of them needs a core vector.
 
     Parameters
     ----------
@@ -72,8 +72,9 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial kernel.
     sample_size : int or None, default=59
-        Random rows of which the furthest joins. Of 59 it is among the furthest 5 %, with 95 %
-        confidence. None draws none, and neither do 1000 rows or fewer.
+        Number of rows drawn at random, of which the furthest joins. Of 59 it is among the furthest
+        5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``, all rows are
+        looked at from the start.
     exact_sweep : bool, default=True
         Look at all rows in the end, which proves the guarantee; without it, it is only probable,
         and ``tol`` has no effect.
@@ -176,7 +177,7 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
             parts = [ball.expansion() for ball in balls]
             return {"machine_": Expansion.joined(parts).machine(source.kernel)}
 
-        with reporting(self, 0, None, **source.told) as report:
+        with reporting(self, 0, None, **source.callback_data) as report:
             growth = Growth(self, source, report)
             balls = growth.grow(codes, [None] * len(codes), attributes)
         growth.store([Outcome.of(ball) for ball in balls])

@@ -89,7 +89,7 @@ class DirectEstimator(WarmStarted):
             interrupted.set()
         ends: dict[int, Descent] = {}
         max_steps = self.max_iter * self.n_init * len(problems)
-        with reporting(self, self.verbose, max_steps, **ground.told) as report:
+        with reporting(self, self.verbose, max_steps, **ground.callback_data) as report:
 
             def search(k: int) -> None:
                 kept = None if saved is None else saved.start(k)

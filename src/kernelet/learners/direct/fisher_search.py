@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelet.kernels import require_input_gradient
 from kernelet.kernels.numerics.arrays import dense
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import count, positive
 from kernelet.learners.base.progress import reporting
 from kernelet.learners.base.training_data import TrainingSet
@@ -35,7 +35,7 @@ def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Ev
 
 
 def learn_sparse_fisher(
-    estimator: Any, ground: Ground, data: TrainingSet | DistantSet, problem: Any
+    estimator: Any, ground: Ground, data: TrainingSet | OutOfCoreData, problem: Any
 ) -> Evaluation:
     """Directions in the span of ``n_vectors`` learned vectors."""
     budget = count("n_vectors", estimator.n_vectors)

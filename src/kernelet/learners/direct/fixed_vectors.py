@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.direct.problems.svm import LOSSES
 from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
@@ -68,15 +68,15 @@ def learn_with_vectors(
     return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
 
 
-def learn_with_vectors_elsewhere(
-    data: DistantSet,
+def learn_with_vectors_out_of_core(
+    data: OutOfCoreData,
     C: float,
     vectors: FloatArray,
     *,
     regularizer: str = "margin",
     tol: float = 1e-6,
 ) -> FixedVectors:
-    """`learn_with_vectors` for rows that are elsewhere, each of cost C times its weight."""
+    """`learn_with_vectors` for out-of-core rows, each of cost C times its weight."""
     space = _space(data.kernel, vectors, regularizer)
     return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
 

@@ -16,7 +16,7 @@ from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.persistence import ModelFileError
 
-# What files hold of the way back, where there is one.
+# What files hold of `inverse_transform`, where there is one.
 WAY_BACK: dict[str, type] = {
     "_inverse_vectors": np.ndarray,
     "_inverse_coefficients": np.ndarray,

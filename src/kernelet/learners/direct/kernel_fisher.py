@@ -13,14 +13,17 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.training_data import FloatArray, TrainingSet
 from kernelet.learners.direct.fisher_search import learn_fisher, learn_sparse_fisher
-from kernelet.learners.direct.fixed_vectors import learn_with_vectors, learn_with_vectors_elsewhere
+from kernelet.learners.direct.fixed_vectors import (
+    learn_with_vectors,
+    learn_with_vectors_out_of_core,
+)
 from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.out_of_core import ContrastBlockProblem
-from kernelet.learners.direct.search.ground import DistantGround
+from kernelet.learners.direct.search.ground import OutOfCoreGround
 from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.machine import KernelMachine
 from kernelet.solvers import hinge_ridge_many
@@ -34,10 +37,10 @@ class KernelFisherClassifier(KernelClassifier):
     .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
 
     where S_w is the mean within-class variance in the feature space. With ``n_vectors`` the
-    direction is restricted to the span of so many vectors, learned by gradient (sparse KFD); their
-    coefficients and the bias then come from the SVM over the vectors, as in the paper. Without,
-    all rows are vectors, and slope and bias come from an SVM on the one projected feature. Many
-    classes are one-vs-rest and share the vectors.
+    direction is restricted to the span of that many vectors, learned by gradient (sparse KFD);
+    their coefficients and the bias then come from the SVM over the vectors, as in the paper.
+    Without, all rows are vectors, and slope and bias come from an SVM on the one projected feature.
+    Many classes are one-vs-rest and share the vectors.
 
     Parameters
     ----------
@@ -65,7 +68,8 @@ class KernelFisherClassifier(KernelClassifier):
     max_iter : int, default=200
         Steps of L-BFGS.
     tol : float, default=1e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``.
     checkpoint : path-like or None, default=None
         A file that holds the vectors after every step. A fit that was broken off goes on from it
         when it is run again, with the same parameters and rows; a fit that ends removes it.
@@ -178,7 +182,7 @@ class KernelFisherClassifier(KernelClassifier):
         # where every row is a vector, rows that can be copied into memory are
         return super()._leaves(X) and not (self.n_vectors is None and isinstance(X, np.memmap))
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
         if self.n_vectors is None:
             raise ValueError(
                 "n_vectors=None makes a vector of every row, for which they must be in memory; "
@@ -186,8 +190,8 @@ class KernelFisherClassifier(KernelClassifier):
             )
         mu, C = positive("mu", self.mu), positive("C", self.C)
         problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
-        end = learn_sparse_fisher(self, DistantGround(data), data, problem)
+        end = learn_sparse_fisher(self, OutOfCoreGround(data), data, problem)
         self.objective_ = -end.value
-        return learn_with_vectors_elsewhere(
+        return learn_with_vectors_out_of_core(
             replace(data, kernel=end.kernel), C, end.vectors
         ).machine

@@ -52,7 +52,8 @@ class KernelFisherDiscriminant(KernelFeatures):
     max_iter : int, default=200
         Steps of L-BFGS.
     tol : float, default=1e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0

@@ -66,7 +66,8 @@ def learn_reduced_set(
     max_iter : int, default=50
         Steps of each joint search.
     tol : float, default=1e-3
-        The joint search ends when (4) falls by less than a tenth of this share, three times.
+        The joint search ends after three steps in a row that each lower (4) by a share of less
+        than ``0.1 * tol``.
     random_state : int, default=0
 
     Returns

@@ -15,7 +15,7 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, count, positive
 from kernelet.learners.base.progress import reporting
 from kernelet.learners.base.training_data import FloatArray, TrainingSet
@@ -23,7 +23,7 @@ from kernelet.learners.direct.fixed_vectors import (
     REGULARIZERS,
     FixedVectors,
     learn_with_vectors,
-    learn_with_vectors_elsewhere,
+    learn_with_vectors_out_of_core,
 )
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
@@ -141,15 +141,15 @@ class ReducedSVC(KernelClassifier):
             )
         return self._stored(learned)
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
         vectors = self._seeded(data.sample.block.X, data.sample.weights, data)
         with reporting(self, verbose=0, max_steps=0):
-            learned = learn_with_vectors_elsewhere(
+            learned = learn_with_vectors_out_of_core(
                 data, self.C, vectors, regularizer=self.regularizer, tol=self.tol
             )
         return self._stored(learned)
 
-    def _seeded(self, X: Any, weights: FloatArray, data: TrainingSet | DistantSet) -> FloatArray:
+    def _seeded(self, X: Any, weights: FloatArray, data: TrainingSet | OutOfCoreData) -> FloatArray:
         """The vectors, from these rows or given; and a look at the parameters before."""
         choice("regularizer", self.regularizer, REGULARIZERS)
         positive("C", self.C)

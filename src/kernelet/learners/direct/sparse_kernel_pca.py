@@ -56,24 +56,24 @@ class SparseKernelPCA(
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
         Kernel coefficient, resolved as scikit-learn does. It is not learned: variances in two
-        feature spaces cannot be compared, and the error of `inverse_transform` on new rows tells
-        only which kernels are too narrow, as wide ones do no worse.
+        feature spaces cannot be compared, and the error of `inverse_transform` on new rows only
+        shows which kernels are too narrow, as wide ones do no worse.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     fit_inverse_transform : bool, default=False
-        Whether to learn the way back as well, a kernel ridge machine with as many vectors from the
-        components to the rows.
+        Whether to learn `inverse_transform` as well: a kernel ridge machine from the components to
+        the rows, with as many vectors.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
-        Starts; the one with the lowest W is kept.
+        Number of starts; the result with the lowest W is kept.
     max_iter : int, default=300
         Steps of L-BFGS for each start.
     tol : float, default=1e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row;
-        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.

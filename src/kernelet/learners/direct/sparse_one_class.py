@@ -61,18 +61,18 @@ class SparseOneClassSVM(
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     learn_kernel : bool, default=False
-        Find the width of a radial kernel, from ``gamma`` on: the one at which a quarter of the
-        rows, held out meanwhile, are told best from rows whose features are shuffled. One width
-        for all features.
+        Learn the width of a radial kernel, starting from ``gamma``: the one that best separates a
+        held-out quarter of the rows from rows whose features are shuffled. One width for all
+        features.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
-        Starts; the one with the lowest W is kept.
+        Number of starts; the result with the lowest W is kept.
     max_iter : int, default=300
         Steps of L-BFGS for each start.
     tol : float, default=3e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row;
-        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.
@@ -90,7 +90,7 @@ class SparseOneClassSVM(
     n_vectors_ : int
         How many there are.
     offset_ : ndarray of shape (1,)
-        What is taken off `score_samples` to make `decision_function`: rho.
+        What is subtracted from `score_samples` to get `decision_function`: rho.
     objective_ : float
         W at the end.
     kernel_gain_ : float

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.out_of_core import BLOCK_LOSSES
 from kernelet.learners.direct.problems.svm import LOSSES, SVMProblem
-from kernelet.learners.direct.search.ground import DistantGround, TableGround
+from kernelet.learners.direct.search.ground import OutOfCoreGround, TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
@@ -43,9 +43,9 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         The budget: kernel evaluations per prediction. With ``vectors="per_class"`` it counts for
         each class, and may be a sequence with one number per class.
     C : float or "auto", default="auto"
-        Cost of a margin violation, as in scikit-learn's SVC. "auto" chooses it, a power of ten, by
-        the loss of a quarter of the rows (of 4000 at most), held out meanwhile; where that is few
-        rows, of all quarters in turn. See ``C_``.
+        Cost of a margin violation, as in scikit-learn's SVC. "auto" chooses a power of ten by
+        validation on a held-out quarter of the rows (of at most 4000), or, if these are few, by
+        cross-validation over all four quarters. See ``C_``.
     kernel : str, Kernel or callable, default="rbf"
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -76,13 +76,14 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
-        Starts; the one with the lowest W is kept.
+        Number of starts; the result with the lowest W is kept.
     max_iter : int, default=300
         Steps of L-BFGS for each start.
     tol : float, default=1e-2
-        The search ends when W falls by less than a tenth of this share, three steps in a row;
-        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``. Where the loss is
-        smooth, ``n_vectors / 20`` times what it is for 20 above that, three times at most.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``. If the loss is
+        smooth and there are more than 20 vectors, this share is ``n_vectors / 20`` times that of
+        20 vectors, but at most three times.
     checkpoint : path-like or None, default=None
         A file that holds vectors, kernel and cost after every step. A fit that was broken off goes
         on from it when it is run again, with the same parameters and rows; a fit that ends removes
@@ -205,7 +206,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         searches = self._search_vectors(ground, data.kernel, problems, data.rng, whole)
         return self._store(searches, data.kernel)
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
         problem = BLOCK_LOSSES[choice("loss", self.loss, BLOCK_LOSSES)]
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
         C, tol = cost(self.C), positive("tol", self.tol)
@@ -213,7 +214,9 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
         problems = [problem(each, C, INNER_SHARE * tol) for each in sets]
         whole = problem(targets, C, INNER_SHARE * tol)
-        searches = self._search_vectors(DistantGround(data), data.kernel, problems, data.rng, whole)
+        searches = self._search_vectors(
+            OutOfCoreGround(data), data.kernel, problems, data.rng, whole
+        )
         return self._store(searches, data.kernel)
 
     def _check_loaded(self) -> None:

@@ -80,13 +80,14 @@ class SparseSVR(DirectEstimator, KernelRegressor):
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
-        Starts; the one with the lowest W is kept.
+        Number of starts; the result with the lowest W is kept.
     max_iter : int, default=300
         Steps of L-BFGS for each start.
     tol : float, default=3e-3
-        The search ends when W falls by less than a tenth of this share, three steps in a row;
-        above ten vectors, by less than this divided by ``sqrt(10 n_vectors)``. Where the loss is
-        smooth, ``n_vectors / 20`` times what it is for 20 above that, three times at most.
+        The search ends after three steps in a row that each lower W by a share of less than
+        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``. If the loss is
+        smooth and there are more than 20 vectors, this share is ``n_vectors / 20`` times that of
+        20 vectors, but at most three times.
     warm_start : bool, default=False
         Start from the vectors of the last fit; vectors are added where they help most, or the
         least useful dropped, when ``n_vectors`` has changed.

@@ -42,7 +42,7 @@ def learn_sparse_svm(
     max_iter : int, default=300
     tol : float, default=3e-3
     n_vectors : int, default=None
-        Grow or shrink to so many vectors first.
+        Grow or shrink to this many vectors first.
     random_state : int, default=0
         Draws the rows that are looked at as new vectors.
     on_step : callable, default=None

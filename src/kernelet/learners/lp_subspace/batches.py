@@ -17,13 +17,13 @@ from kernelet.solvers.blocks.rows import BlockRows
 
 FloatArray = NDArray[np.float64]
 
-# A row of the sample is drawn for each of the points that are chosen from it, and so many more.
+# Rows of the sample for each landmark that is chosen from it.
 SAMPLE_PER_LANDMARK = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What the first pass tells.
+    """What the first pass finds.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Survey:
         Labels.
     n_rows : int
     sample : ndarray of shape (n, d)
-        Rows drawn at random, all alike.
+        Rows drawn at random, each with the same probability.
     """
 
     classes: NDArray[Any]

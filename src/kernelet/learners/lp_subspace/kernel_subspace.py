@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.out_of_core import SAMPLE_ROWS, distant_set
+from kernelet.learners.base.out_of_core import SAMPLE_ROWS, out_of_core_data
 from kernelet.learners.base.parameters import choice, count
 from kernelet.learners.base.progress import reporting, with_callbacks
 from kernelet.learners.base.training_data import FloatArray
@@ -21,7 +21,7 @@ from kernelet.machine import KernelMachine
 from kernelet.rows import is_distant
 from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
 
-# Sample points where their number is not given: so many, or so many for each component.
+# Default number of sample points: _LANDMARKS, or this many per component if that is more.
 _LANDMARKS = 1000
 _LANDMARKS_PER_COMPONENT = 3
 # Rows for each of the points that are chosen among them.
@@ -61,7 +61,7 @@ def principal_space(
 
 
 def sample_rows(estimator: Any) -> int:
-    """How many rows that are elsewhere are drawn for sample points to be chosen among."""
+    """How many out-of-core rows are drawn, from which the sample points are chosen."""
     wanted = estimator.n_landmarks or _LANDMARKS_PER_COMPONENT * estimator.n_components
     return max(SAMPLE_ROWS, _SAMPLE_PER_LANDMARK * count("n_landmarks", wanted))
 
@@ -174,8 +174,13 @@ class KernelSubspace(KernelFeatures):
         self : object
         """
         if is_distant(X):
-            far = distant_set(self, X, None, sample_weight, sample_rows(self))
-            data = UnlabelledSet(far.sample.block.X, far.sample.weights, far.kernel, far.rng)
+            out_of_core = out_of_core_data(self, X, None, sample_weight, sample_rows(self))
+            data = UnlabelledSet(
+                out_of_core.sample.block.X,
+                out_of_core.sample.weights,
+                out_of_core.kernel,
+                out_of_core.rng,
+            )
         else:
             data = unlabelled_set(self, X, sample_weight)
         with reporting(self, verbose=0, max_steps=0):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Rows, hinge_lasso_many
 from kernelet.solvers.blocks.hinge import block_hinge
@@ -121,14 +121,14 @@ def learn_subspace_lp(
     return SubspaceMachine(weights, intercepts, solutions)
 
 
-def learn_subspace_lp_elsewhere(
-    data: DistantSet, space: PrincipalMap, C: float, norm: Any, tol: float
+def learn_subspace_lp_out_of_core(
+    data: OutOfCoreData, space: PrincipalMap, C: float, norm: Any, tol: float
 ) -> SubspaceMachine:
-    """Solve (3.3) for each class against the rest over rows that are elsewhere.
+    """Solve (3.3) for each class against the rest over out-of-core rows.
 
     Parameters
     ----------
-    data : DistantSet
+    data : OutOfCoreData
     space : PrincipalMap
         The subspace.
     C : float

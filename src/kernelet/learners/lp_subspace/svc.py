@@ -20,7 +20,7 @@ from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import remember_training, saved
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, count, positive
 from kernelet.learners.base.progress import reporting
 from kernelet.learners.base.training_data import FloatArray, TrainingSet, training_set
@@ -34,7 +34,7 @@ from kernelet.learners.lp_subspace.programs import (
     SubspaceMachine,
     checked_norm,
     learn_subspace_lp,
-    learn_subspace_lp_elsewhere,
+    learn_subspace_lp_out_of_core,
     rows_of_each_class,
 )
 from kernelet.machine import KernelMachine
@@ -96,8 +96,8 @@ class SubspaceLPSVC(KernelClassifier):
     landmarks : {"random", "kmeans", "greedy", "sgma"} or array, default="random"
         How the sample points are chosen, as in `KernelSubspace`.
     n_vectors : int or None, default=None
-        Make the machine sparse in points as well: `compress` it to so many vectors. None keeps all
-        L sample points.
+        Make the machine sparse in points as well: `compress` it to this many vectors. None keeps
+        all L sample points.
     tol : float, default=1e-6
         Relative duality gap of the linear programs.
     class_weight : dict, "balanced" or None, default=None
@@ -207,7 +207,7 @@ class SubspaceLPSVC(KernelClassifier):
         is_left = self.strategy == "one_vs_rest" and self.norm is not None
         return super()._leaves(X) and (is_left or not isinstance(X, np.memmap))
 
-    def _learn_distant(self, data: DistantSet) -> KernelMachine:
+    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
         """The linear programs by passes over the rows, which compute the coordinates each time."""
         self._check_options()
         if self.strategy != "one_vs_rest" and data.n_classes > 2:
@@ -233,7 +233,7 @@ class SubspaceLPSVC(KernelClassifier):
 
             targets = Targets.of_classes(data.n_classes).of(data.sample.block.codes)
             learned = self._interruptible(
-                lambda: learn_subspace_lp_elsewhere(data, space, self.C, self.norm, self.tol),
+                lambda: learn_subspace_lp_out_of_core(data, space, self.C, self.norm, self.tol),
                 lambda: self._programs_of_part(space.features(rows), targets, weights),
             )
             return self._finish(space, learned)

@@ -18,7 +18,8 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 
-# Up to so many rows all are candidates; above, a share of them, but no more (remark 4.3).
+# Up to ALL_ROWS rows, all are candidates; with more, a SHARE of them, but at most ALL_ROWS
+# (remark 4.3).
 ALL_ROWS = 500
 SHARE = 0.2
 # Rows of each class that are kept whatever their multipliers: without any a class is forgotten.

@@ -112,7 +112,7 @@ class StreamClassifier(KernelClassifier):
     def _merged(
         self, X: Any, codes: NDArray[np.intp], weights: FloatArray, is_first: bool
     ) -> tuple[TrainingSet, BoolArray]:
-        """The batch beside the rows that are kept, canonical."""
+        """The batch together with the rows that are kept, canonical."""
         kept = Kept(X, codes, weights, np.zeros(codes.size, dtype=bool))
         if not is_first:
             if not hasattr(self, "_kept"):

@@ -208,7 +208,7 @@ class MinimalKernelSVC(StreamClassifier):
             firsts = hinge_lasso_many(Phi, Y, costs, tol=self.tol, n_jobs=1)
             for k, (y, first) in enumerate(zip(Y.T, firsts, strict=True)):
                 sla = SuccessiveLinearisation(Phi, y, costs, loss, self.solver, self.tol)
-                step = self._teller(k, Y.shape[1], data.kernel, candidates, report)
+                step = self._step_reporter(k, Y.shape[1], data.kernel, candidates, report)
                 # after Ctrl-C the machines that are left stay those of (10)
                 stopped = any(end.was_interrupted for end in ends)
                 ends.append(sla.run(first, 0 if stopped else self.max_iter, step))
@@ -216,13 +216,13 @@ class MinimalKernelSVC(StreamClassifier):
         self._warn(ends)
         return _machine(data.kernel, candidates.vectors, [end.last.solution for end in ends])
 
-    def _teller(
+    def _step_reporter(
         self, k: int, n_machines: int, kernel: Kernel, candidates: Candidates, report: Any
     ) -> Callable[[Linearisation], bool]:
-        """Tell people and callbacks of every linear program."""
+        """A function that reports every linear program, on stderr and to callbacks."""
         n_steps = 0
 
-        def tell(step: Linearisation) -> bool:
+        def report_step(step: Linearisation) -> bool:
             nonlocal n_steps
             n_steps += 1
             if self.verbose > 0 and n_steps % self.verbose == 0:
@@ -240,7 +240,7 @@ class MinimalKernelSVC(StreamClassifier):
             wants_end: bool = report(None, attributes if n_machines == 1 else None)
             return wants_end
 
-        return tell
+        return report_step
 
     def _store(
         self,

@@ -79,7 +79,7 @@ def learn_relevance(
     machine: Callable[[Sequence[State]], KernelMachine],
     **rows: Any,
 ) -> list[Relevance]:
-    """One search per likelihood with the parameters of an estimator, which is told how they end.
+    """One search per likelihood, with the parameters of an estimator; warns if one stops early.
 
     The estimator has the parameters ``tol``, ``max_iter`` and ``verbose``; ``rows`` is for
     callbacks.
@@ -119,7 +119,7 @@ def learn_relevance(
     open_runs = [run for run in runs if not run.converged]
     if open_runs:
         at_limit = max(run.n_iter for run in open_runs) >= max_iter
-        why = "max_iter was reached" if at_limit else "a callback wanted the end"
+        why = "max_iter was reached" if at_limit else "a callback asked to stop"
         why = "interrupted" if any(run.interrupted for run in runs) else why
         gain = max(run.gain for run in open_runs)
         left = f"and the log evidence would still rise by {gain:.2g} or more (tol={tol:g})"

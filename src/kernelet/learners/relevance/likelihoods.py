@@ -21,7 +21,7 @@ _MAX_NEWTON = 25
 _MAX_HALVINGS = 12
 # A step whose Newton decrement is below this share of the objective ends the search for the mode.
 _MODE_TOL = 1e-10
-# Curvatures are no smaller: rows that are told apart with certainty say nothing more.
+# Lower bound of the curvatures: rows classified with certainty add no information.
 _LEAST_CURVATURE = 1e-12
 _NOISE_TOL = 1e-4
 # Lifts of the diagonal that are tried, in shares of the trace.
@@ -116,7 +116,7 @@ class BernoulliLikelihood(Likelihood):
     def posterior(self, Phi: FloatArray, alpha: FloatArray, start: FloatArray) -> Posterior:
         mode, found = self._newton(Phi, alpha, start)
         if not found and start.any():
-            # far out all rows are told apart with certainty, and the curvature says nothing
+            # far out all rows are classified with certainty, and the curvature vanishes
             other, _ = self._newton(Phi, alpha, np.zeros(alpha.size))
             return other if other.evidence > mode.evidence else mode
         return mode

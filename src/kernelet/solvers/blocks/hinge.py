@@ -2,8 +2,8 @@ r"""Hinge problems over more rows than one machine holds.
 
 .. math:: \min_{w, b} R(w) + \sum_i C_i \max(0, 1 - y_i (\phi_i' w + b))
 
-A pass over the rows at a point v = (w, b) tells the loss there, the sums over the rows inside the
-margin, and the rows near it, the nearest of each block only. From these come
+A pass over the rows at a point v = (w, b) returns the loss there, the sums over the rows inside
+the margin, and the rows near it, the nearest of each block only. From these come
 
 - a lower bound. Rows far outside the margin count nothing, those near it in full and all others
   through the means of a few groups: a small problem whose optimum is never above the true one (the
@@ -43,10 +43,11 @@ from kernelet.solvers.blocks.models import (
 )
 from kernelet.solvers.solution import FloatArray, Status
 
-# Rows near the margin of an output that all blocks together may tell of, and for each feature.
+# Rows near the margin of an output that all blocks together may return: in all, or per feature if
+# that is more.
 NEAR_ROWS = 20_000
 _NEAR_ROWS_PER_FEATURE = 10
-# Numbers in such rows, of all outputs: wide rows, or many outputs, tell of fewer.
+# Numbers in such rows, of all outputs: with wide rows or many outputs, fewer rows are returned.
 _NEAR_NUMBERS = 4_000_000
 # Features of a sample that are kept at a time.
 _SAMPLE_NUMBERS = 20_000_000
@@ -111,7 +112,7 @@ def block_hinge(
     penalty: Penalty | None = None,
     targets: Targets | None = None,
 ) -> list[BlockSolution]:
-    """Solve the hinge problem of every output over rows that are elsewhere.
+    """Solve the hinge problem of every output over out-of-core rows.
 
     Parameters
     ----------
@@ -154,11 +155,11 @@ def block_hinge(
             break
         point = _joined([search.at for search in active])
         asked = targets.some([search.output for search in active])
-        told = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
-        near, is_near = told.near_rows()
+        sums = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
+        near, is_near = sums.near_rows()
         Phi = space.features(near.X)
         for j, search in enumerate(active):
-            search.learn(told, j, near.take(np.flatnonzero(is_near[:, j])), Phi[is_near[:, j]])
+            search.learn(sums, j, near.take(np.flatnonzero(is_near[:, j])), Phi[is_near[:, j]])
     return [search.solution() for search in searches]
 
 
@@ -199,10 +200,10 @@ class _Search:
             start = Point(solution.weights[:, None], np.array([solution.intercept]))
         self.at = start
 
-    def learn(self, told: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
-        """What a pass tells of the point; where to go from there, or that it is the end."""
+    def learn(self, sums: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
+        """Take in what a pass found at the point, and choose the next point or stop."""
         self.n_passes += 1
-        value = self.penalty.value(self.at.weights[:, 0]) + float(told.loss[j])
+        value = self.penalty.value(self.at.weights[:, 0]) + float(sums.loss[j])
         if self.proposed is not None:
             self._note(_Proof(value, self.at, self.proposed, self.lower, True))
         if self.is_done:
@@ -213,7 +214,7 @@ class _Search:
         if self.best is not None:
             self.radius *= _WIDER
         self.best = value, self.at
-        self._step(NearRows(told, j, near, Phi, self.view, self.output), value)
+        self._step(NearRows(sums, j, near, Phi, self.view, self.output), value)
 
     def _note(self, proof: _Proof) -> None:
         if self.proof is None or proof.gap < self.proof.gap:

@@ -1,4 +1,4 @@
-"""What a pass over blocks of rows tells of hinge problems at a point (w, b)."""
+"""What a pass over blocks of rows computes for hinge problems at a point (w, b)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Features(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What each output tells apart: one class from all others.
+    """What each output separates: one class from all others.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class MarginSums:
-    """The sum of what blocks tell, for each output k.
+    """The sum of what blocks return, for each output k.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class MarginPass:
     C : float
         Cost of a row of weight one.
     most_near : int
-        Rows near a margin that a block may tell of; the nearest come first.
+        Rows near a margin that a block may return; the nearest come first.
     """
 
     space: Features

@@ -29,7 +29,7 @@ UNIT = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, eq=False)
 class BlockMultipliers:
-    """The multipliers of all rows of one output, told by a few numbers.
+    """The multipliers of all rows of one output, in a few numbers.
 
     Rows have ``C_i`` times the ratio of their side and of the group that they are in at the
     reference point, but for those near the margin there; and some rows have more or less than that.
@@ -127,17 +127,17 @@ class NearRows:
 
     def __init__(
         self,
-        told: MarginSums,
+        sums: MarginSums,
         j: int,
         near: Block,
         Phi: FloatArray,
         view: SampleView,
         output: int,
     ) -> None:
-        self.block, self.Phi, self.reach = near, Phi, float(told.reach[j])
+        self.block, self.Phi, self.reach = near, Phi, float(sums.reach[j])
         self.y = view.targets.of(near.codes)[:, output]
         self.costs = view.C * near.weights
-        self.group_costs, self.group_sums = told.group_costs[j], told.group_sums[j]
+        self.group_costs, self.group_sums = sums.group_costs[j], sums.group_sums[j]
         self.sides, self.groups = np.nonzero(self.group_costs)
 
     def with_means(self) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -105,7 +105,7 @@ def block_squared_hinge(
     start: Point | None = None,
     targets: Targets | None = None,
 ) -> list[NewtonSolution]:
-    """Solve the L2-SVM of every output over rows that are elsewhere.
+    """Solve the L2-SVM of every output over out-of-core rows.
 
     Parameters
     ----------
@@ -140,9 +140,9 @@ def block_squared_hinge(
             break
         at = np.stack([searches[k].at for k in active], axis=1)
         asked = NewtonPass(space, targets.some(active), Point(at[:-1], at[-1]), C)
-        told = rows.total(asked, "newton")
+        sums = rows.total(asked, "newton")
         for j, k in enumerate(active):
-            searches[k].learn(float(told.loss[j]), told.slope[j], told.curvature[j])
+            searches[k].learn(float(sums.loss[j]), sums.slope[j], sums.curvature[j])
     return [search.solution() for search in searches]
 
 
@@ -165,7 +165,7 @@ class _Search:
         self.is_done = False
 
     def learn(self, loss: float, slope: FloatArray, curvature: FloatArray) -> None:
-        """What a pass tells of the point; where to go from there."""
+        """Take in what a pass found at the point, and choose the next point."""
         self.n_passes += 1
         w = self.at[:-1]
         value = 0.5 * float(w @ w) + loss

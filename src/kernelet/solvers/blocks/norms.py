@@ -1,4 +1,4 @@
-"""Hinge loss plus a 1-norm or an infinity norm, over rows that are elsewhere."""
+"""Hinge loss plus a 1-norm or an infinity norm, over out-of-core rows."""
 
 from __future__ import annotations
 

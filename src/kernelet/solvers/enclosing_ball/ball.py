@@ -19,7 +19,7 @@ from kernelet.solvers.solution import FloatArray, Status
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a ball is told about all rows.
+    """What a pass over all rows finds for one ball.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 from kernelet.solvers.enclosing_ball.look import look_at_all
 from kernelet.solvers.solution import Status
 
-# With so few rows all are looked at, and none is drawn.
+# Up to this many rows, all are looked at and none is drawn (with ``exact_sweep``).
 FEW_ROWS = 1000
 # Below, distances are rounding errors.
 _LEAST_EPS = 1e-13
@@ -48,10 +48,11 @@ def enclose(
     tol : float or None, default=None
         Relative duality gap of the L2-SVM to reach as well; eps is halved until it is.
     sample_size : int or None, default=59
-        Of 59 random rows the furthest is among the furthest 5 %, with 95 % confidence. None draws
-        none; nor are 1000 rows or fewer drawn from, if all are looked at.
+        Number of rows drawn at random, of which the furthest joins. Of 59 it is among the furthest
+        5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``, all rows are
+        looked at from the start.
     exact_sweep : bool, default=True
-        Whether all rows are looked at in the end. If not, the guarantee is probable only.
+        Whether all rows are looked at in the end. If not, the guarantee is only probable.
     max_iter : int, default=5000
         Most points of a core set.
     on_round : callable, default=None
@@ -106,14 +107,14 @@ def hurry(
     """Give balls that have hardly begun a few random rows."""
     for ball in balls:
         ball.start(rows)
-        # so wide a ball that it holds all from the start says nothing about them
+        # a ball so wide that it holds all rows from the start says nothing about them
         ball.eps = min(ball.eps, _HURRY_EPS)
         ball.sample(rows, rng, sample_size or 59, _HURRY)
         ball.status = Status.ITERATION_LIMIT
 
 
 def _take_in_near(balls: Sequence[Ball], rows: LabelledRows, max_iter: int) -> None:
-    """Grow until no row at hand is outside, which saves looks at rows that are elsewhere."""
+    """Grow until no row in memory is outside, which saves looks at the out-of-core rows."""
     active = list(balls)
     while active:
         looks = look_at_all(active, rows)

@@ -1,4 +1,4 @@
-"""Rows with classes and weights that a core set grows from, in memory or elsewhere.
+"""Rows with classes and weights that a core set grows from, in memory or out of core.
 
 A core set needs two things of the rows: a few at random, and a look at all of them once in a while,
 a block at a time. So they need not be in memory.
@@ -38,7 +38,7 @@ class LabelledRows(Protocol):
         ...
 
     def total(self, function: Callable[[Block], S], name: str) -> S:
-        """The sum over blocks of all rows, in their order, of what a function tells of each."""
+        """The sum of a function of a block over the blocks of all rows, in their order."""
         ...
 
     def first_of_each_class(self) -> Block:
@@ -95,8 +95,8 @@ class TableRows:
         return None
 
 
-class DistantRows:
-    """Rows that are elsewhere, with a sample of them at hand.
+class OutOfCoreLabelledRows:
+    """Out-of-core rows, with a sample of them in memory.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class DistantRows:
         return self._blocks.n_blocks
 
     def draw(self, rng: np.random.RandomState, size: int) -> Block:
-        # as probably as from all rows, of which each stands for so many
+        # as if from all rows: each of the sample is as probable as the rows it represents
         drawn = rng.uniform(high=self._bounds[-1], size=size)
         return self._sample.take(np.searchsorted(self._bounds, drawn, side="right"))
 

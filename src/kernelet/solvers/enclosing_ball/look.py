@@ -15,12 +15,12 @@ from kernelet.solvers.enclosing_ball.expansions import Expansion
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 from kernelet.solvers.solution import FloatArray
 
-# Rows that are kept from a look at all rows: beyond the ball, or next to it where a look is dear,
-# since those are the next to be outside when the centre has moved.
+# Rows that are kept from a look at all rows: those beyond the ball and, where a look is expensive,
+# those next to it, since they are the next to be outside when the centre has moved.
 POOL = 1000
-# Rows that all blocks together tell of, where there are many, unless that is less than one each.
-_TOLD = 4 * POOL
-# Of those, the share that need not be outside: one in so many.
+# Rows that all blocks together return, if there are many blocks, but at least one for each block.
+_REPORTED_ROWS = 4 * POOL
+# One in _NEXT of these may be a row that is not outside.
 _NEXT = 4
 # Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
 # and of the gap.
@@ -40,7 +40,7 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
         Expansion.joined(parts).machine(balls[0].kernel),
         outlines,
         excesses,
-        limit=max(1, min(POOL, _TOLD // rows.n_blocks)),
+        limit=max(1, min(POOL, _REPORTED_ROWS // rows.n_blocks)),
         n_threads=None if rows.n_blocks == 1 else 1,
         single=all(map(_single_will_do, balls, parts)),
         with_next=rows.n_blocks > 1,
@@ -94,7 +94,7 @@ class Seen:
         )
 
     def look(self, bound: float) -> Look:
-        """As the ball is told."""
+        """The same in the form that the ball takes."""
         is_whole = self.n_outside == int((self.distances > bound).sum())
         return Look(self.furthest, self.loss, self.pool if self.n_outside else None, is_whole)
 
@@ -121,12 +121,12 @@ class Looking:
     excesses : list of (ndarray of shape (n,) or None)
         What is to be taken off f of each ball at all rows, where they are in memory.
     limit : int
-        Most rows of a block that it tells of.
+        Most rows of a block that it returns.
     n_threads : int or None
     single : bool
         Whether rows of single precision are looked at in that.
     with_next : bool
-        Whether some rows that are not outside are told of as well.
+        Whether it also returns some rows that are not outside.
     """
 
     machine: KernelMachine

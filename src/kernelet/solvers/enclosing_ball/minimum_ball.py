@@ -40,10 +40,10 @@ class EnclosingBall:
     radius : float
         R of the ball around the core set, never more than that of the smallest ball.
     reach : float
-        Distance of the furthest row over R: at most 1 + eps, or why not is told by the status.
-        NaN if not all rows were looked at.
+        Distance of the furthest row over R: at most 1 + eps, or the status gives the reason. NaN
+        if not all rows were looked at.
     core_size : int
-        Points of the core set, also those that are inside by now.
+        Points of the core set, including those that are inside by now.
     gap : float
         Relative duality gap of the L2-SVM; NaN for the plain ball.
     centre : KernelMachine

@@ -148,7 +148,7 @@ def one_class_ridge(
 
 
 def _in_units(solution: Solution, unit: float) -> Solution:
-    """The solution of a problem whose scores are so many times as large."""
+    """The solution of a problem whose scores are ``unit`` times as large."""
     return replace(
         solution,
         weights=unit * solution.weights,

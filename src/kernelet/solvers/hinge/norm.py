@@ -20,7 +20,7 @@ _STRIDE = 10.0
 # Share of the tolerance that the ridge problems are solved to, and the least that is asked of them.
 _FINER = 0.1
 _FINEST = 1e-14
-# Rows that tell how long rows are.
+# Rows from which the length of rows is estimated.
 _SAMPLE = 1000
 # Rounding errors of a product, relative to its terms.
 _NOISE = 8.0 * float(np.finfo(np.float64).eps)

@@ -23,11 +23,11 @@ from kernelet.solvers.solution import FloatArray, Solution, Status
 
 # Half-width, in units of the margin, of the band around 1 kept from a solution of a sample.
 _COLD_BAND = 0.5
-# Below so many rows, or so many products in a Newton system, one round over all rows is quicker
-# than a guess, and below so few than a given start.
+# Up to _FEW_ROWS rows, or _FEW_PRODUCTS products in a Newton system, one round over all rows is
+# quicker than a guess; up to _VERY_FEW_PRODUCTS it is even quicker than rounds from a given start.
 _FEW_ROWS = 2500
 _FEW_PRODUCTS = 4_000_000
-_SO_FEW_PRODUCTS = 200_000
+_VERY_FEW_PRODUCTS = 200_000
 _MAX_ROUNDS = 60
 # Products in a Newton system from which threads pay where the interpreter runs the iterations, one
 # thread at a time: on two cores ten problems took a tenth longer with 6e6, and a third less with
@@ -61,7 +61,7 @@ def solve_on_working_sets(
     """
     worth = 0 if is_compiled else _WORTH_THREADS
     n, m = rows.shape
-    if n * (m + 1) ** 2 <= _SO_FEW_PRODUCTS and all(C.min() > 0 for C in costs):
+    if n * (m + 1) ** 2 <= _VERY_FEW_PRODUCTS and all(C.min() > 0 for C in costs):
         # one solve over all rows costs less than choosing among them
         return [
             _solve_at_once(rows, y, C, subsolver, tol, unit)

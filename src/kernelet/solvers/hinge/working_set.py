@@ -28,7 +28,7 @@ WARM_BAND = 0.15
 GUESS_TOL = 1e-3
 # Rounds without a smaller gap after which all rows join.
 _PATIENCE = 4
-# At least so many rows may join in a round; the worst come first.
+# At least this many rows may join in a round; the worst come first.
 _MOST_ADDED = 500
 _FEWEST_OF_A_CLASS = 5
 
@@ -143,7 +143,7 @@ class WorkingSet:
         self.is_done = True
 
     def _record(self, answer: Subsolution, missed: float) -> Solution:
-        """The answer for all rows, where what replaced the hinges misses so much of them."""
+        """The answer for all rows; ``missed`` is the loss that the replaced hinges leave out."""
         inside = self.sides > 0
         constant = float(self.C[inside].sum())
         multipliers = np.where(inside, self.C, 0.0)

@@ -36,7 +36,7 @@ _PATIENCE = 10
 # The same where the gap is still wide: of 99 random problems with costs up to 1e12, those that were
 # solved waited for up to 18 iterations; the others went on to the limit of iterations in vain.
 _LONG_PATIENCE = 50
-# Mehrotra's directions can, rarely, go round in a circle. After so many iterations without
+# Mehrotra's directions can, rarely, go round in a circle. After this many iterations without
 # progress every third step only recentres, which leads out of it.
 _CIRCLING = 5
 # Rounding errors of A'a, for columns of unit size, in shares of the sum of a.

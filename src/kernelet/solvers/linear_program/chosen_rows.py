@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernelet.solvers.solution import FloatArray
 
-# At least so many rows may join at once; the worst come first.
+# At least this many rows may join at once; the worst come first.
 _MOST_ADDED = 2000
 _FEWEST_OF_A_CLASS = 5
 # Distances from the margin that are rounding errors.

@@ -28,9 +28,9 @@ from kernelet.solvers.rows import Rows, as_rows
 from kernelet.solvers.solution import FloatArray, Status
 
 _MAX_ROUNDS = 200
-# Pairs within so much of the margin of the start are in the first round.
+# Pairs within this distance of the margin of the start are in the first round.
 _BAND = 0.05
-# At least so many pairs and weights may join in a round, the worst first.
+# At least this many pairs and weights may join in a round; the worst come first.
 _MOST_ADDED = 500
 _ROUNDING = 1e-9
 
@@ -104,7 +104,7 @@ def multiclass_hinge_lasso(
     penalty : float, default=0.5
         c, the same for all weights.
     start : ndarray of shape (m + 1, n_classes), default=None
-        Weights and, in the last row, intercepts of a nearby solution: they tell where to look.
+        Weights and, in the last row, intercepts of a nearby solution: they choose the first round.
     tol : float, default=1e-6
         Relative duality gap to reach.
 
@@ -241,7 +241,7 @@ class _State:
         V[np.arange(self.owner.size), self.owner] = 0.5 * a.sum(axis=1)
         pull = np.abs(self.rows.weighted_sum(V))
         shrink = 1.0 / max(1.0, float(pull.max(initial=0.0)) / self.penalty)
-        # multipliers that miss the equations of the biases by rounding gain so much at b
+        # what multipliers that miss the equations of the biases by rounding gain at b
         slip = float(np.abs(V.sum(axis=0)) @ np.abs(b))
         solution = MulticlassSolution(W, b, shrink * a, value, shrink * (float(a.sum()) - slip))
         missed = np.where(self.pairs, 0.0, losses)

@@ -17,7 +17,7 @@ from kernelet.solvers.solution import FloatArray
 _INSIDE = 1e-6
 # Beyond the boundary by less than this is rounding.
 _ROUNDING = 1e-9
-# Columns of less than this share of the largest say nothing under a norm that all weights share.
+# Columns smaller than this share of the largest say nothing under a norm that all weights share.
 _NOTHING = 1e-30
 
 

@@ -25,7 +25,8 @@ from kernelet.solvers.parallel import map_in_threads, one_thread_if_small
 from kernelet.solvers.rows import ArrayRows, Rows
 from kernelet.solvers.solution import FloatArray, Solution
 
-# A cold start solves every fourth row first, if that leaves so many rows for each column.
+# With more than _FEW_ROWS rows a cold start solves every fourth row first, if that leaves enough
+# rows for each column.
 _THINNING = 4
 _FEW_ROWS = 1500
 _RARE = 100

@@ -24,7 +24,7 @@ _FIRST = 1e-2
 # A row may be on the margin of a nearby vertex unless its distance from the margin is this many
 # times that of its multiplier from its bounds.
 _FAR = 1e3
-# So may one that was not chosen, and whose multiplier says nothing, if it is so close to it.
+# A row that was not chosen has no such multiplier; it may be there if it is this close to it.
 _CLOSE = 0.01
 # Half-width, in units of the margin, of the band around 1 that rows stay chosen in, and distance
 # from the boundary of the dual ball that columns stay in.
@@ -118,7 +118,7 @@ class LinearState:
 
     @property
     def rows_per_column(self) -> int:
-        """How many rows for each column a sample needs to tell something of the solution."""
+        """How many rows per column a sample needs to say something about the solution."""
         assert self.best is not None
         is_near_zero = self.best.dual_value > 0.1 * self.best.primal_value
         return _ROWS_PER_COLUMN // _FEWER if is_near_zero else _ROWS_PER_COLUMN

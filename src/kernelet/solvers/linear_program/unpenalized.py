@@ -22,7 +22,7 @@ from kernelet.solvers.solution import FloatArray, Solution, Status
 _PENALTY = 1e-6
 _SMALLER = 1e-3
 _MOST_PENALTIES = 6
-# Rows that tell the size of the columns.
+# Rows from which the size of the columns is estimated.
 _SAMPLE = 1000
 # Distances from the margin that are rounding errors.
 _ROUNDING = 1e-9

@@ -28,7 +28,7 @@ from kernelet.solvers.squared_hinge.newton import minimize, regress
 _WARM_BAND = 0.15
 _COLD_BAND = 0.3
 _LATER_BAND = 0.05
-# Below so many rows, or so many products in a Newton matrix, all rows are the working set at once.
+# Up to this many rows, or products in a Newton matrix, the working set is all rows from the start.
 _FEW_ROWS = 2000
 _FEW_PRODUCTS = 20_000_000
 # A cold start solves every tenth row first, but no fewer than this many of a class.

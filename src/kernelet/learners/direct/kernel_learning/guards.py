@@ -93,7 +93,7 @@ class HeldOutVolume(Guard):
     (2005).
     """
 
-    # W falls as the kernel grows wider, down to one that tells no rows apart
+    # W falls as the kernel grows wider, down to one that does not distinguish the rows
     follows_objective = False
     worth = 1e-2
 

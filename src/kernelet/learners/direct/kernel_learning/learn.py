@@ -28,7 +28,7 @@ from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation, FloatArray, InnerProblem
 
-# Every so many-th row is held out, and there have to be so many of them.
+# One row in _EVERY is held out; if these are fewer than _FEWEST, no kernel is learned.
 _EVERY = 4
 _FEWEST = 5
 # How far gamma may go, and the steps without a better guard after which the search ends.
@@ -39,7 +39,7 @@ _SHORT = 30
 _FACTOR = 3.0
 # A volume does not change with the width while all rows see each other, or none does.
 _BLIND = 5
-# One width per feature is so many more numbers to keep, and has to be worth more.
+# One width per feature adds parameters, so it has to gain more.
 _WORTH_PER_FEATURE = 1e-2
 
 
@@ -86,8 +86,8 @@ def learn_widths(
     Returns
     -------
     LearnedKernel
-        The kernel given, with a gain of zero, where no other is better or rows are too few to
-        tell.
+        The kernel given, with a gain of zero, where no other is better or there are too few rows
+        to compare kernels.
     """
     n = X.shape[0]
     order = np.random.default_rng(seed).permutation(n)

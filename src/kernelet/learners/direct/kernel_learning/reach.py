@@ -119,7 +119,7 @@ def _stretched(X: NDArray[np.float64]) -> list[int]:
     with np.errstate(over="ignore", invalid="ignore"):
         deviations = np.abs(X - X.mean(axis=0))
         size = np.sqrt(np.mean(np.square(deviations), axis=0))
-        # so few rows cannot make a unit without one of them being as far out
+        # for n_extreme rows to make a unit, one of them has to be at least this far out
         suspects = np.flatnonzero(deviations.max(axis=0) > 0.9 * np.sqrt(n / n_extreme) * size)
     found = []
     for column in suspects:

@@ -19,7 +19,7 @@ from kernelet.subspace import WhitenedMap
 
 # Parts of the mean squared distance between rows that are tried to be left out.
 _PARTS = (0.0, 1e-3, 1e-2, 0.1)
-# What rows held out may cost more: less is noise.
+# How much more the held-out rows may cost: a smaller difference is noise.
 _WORSE = 1e-3
 
 

@@ -79,7 +79,7 @@ class ContrastProblem:
         P = np.stack([self.share * (y > 0), self.share * (y < 0)])
         size = P.sum(axis=1, keepdims=True)
         if not size.all() or not Phi.shape[1]:
-            # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
+            # no contrast: a class of weight zero, or a kernel that is zero
             return np.zeros(Phi.shape[1]), np.zeros(y.size), 0.0
         P /= size
         means = P @ Phi

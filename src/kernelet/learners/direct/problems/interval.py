@@ -200,7 +200,7 @@ class OneClassProblem:
         self.nu = nu
         self.tol = tol
 
-    # W rewards a kernel that tells no rows apart, and is no guide to its scales
+    # W rewards a kernel that does not distinguish the rows, and is no guide to its scales
     smooth = None
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:

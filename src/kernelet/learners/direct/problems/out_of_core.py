@@ -207,9 +207,9 @@ class ContrastBlockProblem:
         """Solve each contrast in closed form, from the moments of the classes; no slopes."""
         # about the mean of the sample, so that variances keep their digits
         shift = np.average(space.features(sample.block.X), axis=0, weights=sample.weights)
-        told = rows.total(_MomentPass(space, rows.classes.size, shift), "moments")
-        share = told.sizes / told.sizes.sum()
-        sums, products = told.sums / told.sizes.sum(), told.products / told.sizes.sum()
+        moments = rows.total(_MomentPass(space, rows.classes.size, shift), "moments")
+        share = moments.sizes / moments.sizes.sum()
+        sums, products = moments.sums / moments.sizes.sum(), moments.products / moments.sizes.sum()
         found = [self._direction(k, share, sums, products) for k in self.targets.positive]
         directions, eigenvalues = zip(*found, strict=True)
         return InnerSolution(
@@ -227,7 +227,7 @@ class ContrastBlockProblem:
         """The direction with w'(S_w + mu I)w = 1, and the eigenvalue."""
         sizes = np.array([share.sum() - share[positive], share[positive]])
         if not sizes.all() or not sums.shape[1]:
-            # nothing to tell apart, or by: a class of weight zero, or a kernel that is zero
+            # no contrast: a class of weight zero, or a kernel that is zero
             return np.zeros(sums.shape[1]), 0.0
         means = np.stack([sums.sum(axis=0) - sums[positive], sums[positive]]) / sizes[:, None]
         within = products - means.T @ (sizes[:, None] * means)

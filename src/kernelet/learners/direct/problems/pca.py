@@ -22,7 +22,7 @@ class PrincipalProblem:
     weights : ndarray of shape (n,)
         Weights of the rows.
     n_components : int
-        At most so many; a subspace of fewer dimensions has no more.
+        At most this many; a subspace of fewer dimensions gives fewer.
     """
 
     def __init__(self, weights: FloatArray, n_components: int) -> None:

@@ -17,12 +17,12 @@ from kernelet.learners.direct.search.result import (
     Progress,
 )
 
-# Steps that change W by less than this share of it, over a whole leg, end the search.
+# The search ends after this many steps in a row that lower W by less than a share of it.
 _STALL_STEPS = 3
 _MEMORY = 20
 # How often vectors that no longer help may be replaced.
 _MAX_REVIVALS = 5
-# What W may rise by when vectors are replaced; the steps that follow win it back, or are in vain.
+# Share by which W may rise when vectors are replaced; the steps that follow have to win it back.
 _REVIVAL_RISE = 1e-2
 # Steps on a sample before they are compared with its error.
 _FIRST_STEPS = 5
@@ -33,7 +33,7 @@ _MANY_VECTORS = 20
 _EARLIEST_END = 3.0
 # The share of the steps that may be taken on a sample of the rows.
 _SAMPLE_STEPS = 0.75
-# A value as small is one of a kernel that has underflown on all rows, and is no unit.
+# A value this small means that the kernel underflows on all rows; it cannot serve as a unit.
 _NOTHING = 1e-200
 
 
@@ -234,9 +234,9 @@ class _Search:
         drop = before.value - self.best.value
         is_quiet = drop < self.quiet_drop * abs(self.best.value) and self.n_iter > self.judged_from
         self.quiet = self.quiet + 1 if is_quiet else 0
-        # the first steps of L-BFGS know nothing of the curvature, and are short
-        is_told = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
-        self.wants_rows = is_told and self.objective.is_noise(before, self.best)
+        # not after the first steps of L-BFGS, which are short for lack of curvature
+        can_judge = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
+        self.wants_rows = can_judge and self.objective.is_noise(before, self.best)
         if self._has_few_steps_left() and self.objective.is_sample:
             self.wants_rows = True
         self.history.append(self._lowest().value)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-# Seeding needs it, and would import it in a thread: a process forked meanwhile could not any more.
+# Seeding needs it. Imported in a thread, it would be locked in a process forked at that moment.
 import sklearn.cluster  # noqa: F401
 
 from kernelet.kernels import Kernel
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import FloatArray, Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
@@ -25,12 +25,12 @@ class Ground(Protocol):
     ----------
     shape : tuple of int
         Rows and columns.
-    told : dict
+    callback_data : dict
         X and y, for callbacks.
     """
 
     shape: tuple[int, int]
-    told: dict[str, Any]
+    callback_data: dict[str, Any]
 
     def seed(self, n_vectors: int, init: Any, kernel: Kernel, seed: int) -> FloatArray:
         """Vectors to start from."""
@@ -63,7 +63,7 @@ class TableGround:
     def __init__(self, X: Any, weights: FloatArray, y: Any = None) -> None:
         self.X, self.weights = X, weights
         self.shape = (int(X.shape[0]), int(X.shape[1]))
-        self.told = {"X": X} if y is None else {"X": X, "y": y}
+        self.callback_data = {"X": X} if y is None else {"X": X, "y": y}
 
     def seed(self, n_vectors: int, init: Any, kernel: Kernel, seed: int) -> FloatArray:
         return seed_vectors(self.X, n_vectors, init, kernel, seed, self.weights)
@@ -80,13 +80,13 @@ class TableGround:
         return self, problem
 
 
-class DistantGround:
+class OutOfCoreGround:
     """Out-of-core rows; a sample of them serves where a few will do."""
 
-    def __init__(self, data: DistantSet) -> None:
+    def __init__(self, data: OutOfCoreData) -> None:
         self.data = data
         self.shape = data.rows.shape
-        self.told: dict[str, Any] = {}
+        self.callback_data: dict[str, Any] = {}
         self._sample = TableGround(data.sample.block.X, data.sample.weights)
 
     def seed(self, n_vectors: int, init: Any, kernel: Kernel, seed: int) -> FloatArray:

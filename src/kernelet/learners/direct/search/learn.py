@@ -26,7 +26,7 @@ from kernelet.learners.direct.search.vector_exchange import resized, revived
 # What is called after every step; the search ends when it returns True.
 OnStep = Callable[[Progress], bool | None]
 
-# The inner solves need not be finer than the search over Z can tell.
+# The inner solves need not be more accurate than the search over Z can notice.
 INNER_SHARE = 1e-2
 # The tolerance of a search that another one goes on from.
 _FIRST_TOL = 1e-2
@@ -60,7 +60,7 @@ def learn_direct(
     max_iter : int, default=300
     tol : float, default=3e-3
     n_vectors : int, default=None
-        Grow or shrink to so many vectors first.
+        Grow or shrink to this many vectors first.
     random_state : int, default=0
         Draws the rows that are looked at as new vectors.
     on_step : callable, default=None

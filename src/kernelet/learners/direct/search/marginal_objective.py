@@ -126,7 +126,7 @@ class MarginalObjective(VectorObjective):
         return None
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
-        """Rows that might become vectors: so many at random, or all."""
+        """Rows that might become vectors: ``n_rows`` at random, or all."""
         n = self.n_rows
         index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
         return np.asarray(dense(self.X[index]), dtype=np.float64)

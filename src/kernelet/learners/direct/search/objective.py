@@ -193,7 +193,7 @@ class Objective(Protocol):
         ...
 
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
-        """Whether W fell by less than a sample of the rows can tell."""
+        """Whether W fell by less than the sampling error of the rows."""
         ...
 
     def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:

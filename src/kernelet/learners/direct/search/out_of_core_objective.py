@@ -48,7 +48,7 @@ class Slopes:
     own : sequence of OwnSlopes
         On top, for rows that are at hand.
     space : WhitenedMap
-        In whose features it is told.
+        The features in which the slopes are given.
     """
 
     of_rows: RowSlopes
@@ -70,7 +70,7 @@ class BlockInnerSolution:
 
 
 class BlockProblem(Protocol):
-    """A convex (or eigenvalue) problem over the features of rows that are elsewhere."""
+    """A convex (or eigenvalue) problem over the features of out-of-core rows."""
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
@@ -109,7 +109,7 @@ class _CandidatePass:
 
 
 class BlockObjective(VectorObjective):
-    """W(Z) over rows that are elsewhere, a kernel and an inner problem.
+    """W(Z) over out-of-core rows, a kernel and an inner problem.
 
     Parameters
     ----------

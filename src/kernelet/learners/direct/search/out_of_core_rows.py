@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import is_sparse
-from kernelet.learners.base.out_of_core import DistantSet
+from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
 from kernelet.learners.direct.search.rows import extent_of
 from kernelet.rows import Block
@@ -24,7 +24,7 @@ class RowsOutOfCore:
 
     Parameters
     ----------
-    data : DistantSet
+    data : OutOfCoreData
         Whose sample is the one that a search begins on.
     problem : smooth block problem
         Over all rows.
@@ -32,7 +32,7 @@ class RowsOutOfCore:
         Draws the rows by which the sample grows.
     """
 
-    def __init__(self, data: DistantSet, problem: Any, seed: int) -> None:
+    def __init__(self, data: OutOfCoreData, problem: Any, seed: int) -> None:
         self.data, self.whole = data, problem
         first = data.sample
         self._nested = NestedSamples(data.rows, first, seed)

@@ -126,7 +126,7 @@ def resized(
     """Vectors for another budget: the best rows added, or the least useful vectors dropped."""
     vectors = at.vectors
     while vectors.shape[0] > n_vectors:
-        # far from the machine at hand the second order no longer tells: at most a quarter at a time
+        # the second-order estimate holds near this machine only: drop at most a quarter at a time
         surplus = vectors.shape[0] - n_vectors
         batch = min(surplus, max(1, vectors.shape[0] // 4))
         vectors = np.delete(vectors, removals(at, batch)[0], axis=0)
