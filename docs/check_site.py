@@ -18,8 +18,8 @@ FETCHED = {
     ("iframe", "src"),
     ("source", "src"),
 }
-# <link>s that tell where a page belongs and are not loaded.
-TOLD = {"canonical", "next", "prev", "index", "search", "author", "help", "top", "up"}
+# Relations of <link>s that describe a page and are not loaded.
+DESCRIPTIVE = {"canonical", "next", "prev", "index", "search", "author", "help", "top", "up"}
 
 
 class Page(HTMLParser):
@@ -35,9 +35,9 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         self.anchors |= {attributes[key] for key in ("id", "name") if key in attributes}
-        told = tag == "link" and set(attributes.get("rel", "").split()) & TOLD
+        is_descriptive = tag == "link" and set(attributes.get("rel", "").split()) & DESCRIPTIVE
         for name, value in attributes.items():
-            if (tag, name) in FETCHED and not told:
+            if (tag, name) in FETCHED and not is_descriptive:
                 self.fetched.append(value)
             elif (tag, name) == ("a", "href"):
                 self.links.append(value)

@@ -29,7 +29,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "evidence",
     "commands",
-    "elsewhere",
+    "outside_links",
     "layers",
     "names",
 ]

@@ -23,7 +23,7 @@ class Hooks:
     save : callable
         Writes a model to a path.
     register_learners : callable
-        Makes sure that every kind of estimator has told `kernelet.persistence` how it is read.
+        Registers every kind of estimator with `kernelet.persistence`, which then can read it.
     """
 
     version: str

@@ -1,4 +1,4 @@
-"""Compiled training loops, each with a NumPy twin elsewhere in the package.
+"""Compiled training loops, each with a NumPy twin in the solver that calls it.
 
 They need numba, which the extra `fast` installs. It is imported when the first training loop asks
 for one of these modules and not before; without it the NumPy twin serves.

@@ -62,7 +62,7 @@ def _refuse_long_labels(table: Table, target: str, values: NDArray[Any]) -> None
 def check_classes(
     labels: NDArray[Any], target: str, source: str, max_classes: int | None = None
 ) -> None:
-    """Refuse one class, and so many that the target must be a quantity."""
+    """Refuse a single class, and too many: the target is then a quantity."""
     import numpy as np
 
     classes = np.unique(labels)

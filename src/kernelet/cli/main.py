@@ -30,7 +30,7 @@ EPILOG = """in a minute:
   kernelet fit train.csv --target class --vectors 20 --holdout 0.2 -o model.kernelet
   kernelet predict model.kernelet new.csv -o predicted.csv
 
-`kernelet COMMAND --help` tells more about a command.
+See `kernelet COMMAND --help` for more about a command.
 
 exit codes:
   0 done   1 failed   2 wrong command line   3 bad table   4 bad model

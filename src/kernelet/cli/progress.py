@@ -19,7 +19,7 @@ class Bar(Protocol):
     """A bar that is moved on."""
 
     def advance(self, steps: float) -> None:
-        """So many more steps are done."""
+        """Move on by a number of steps."""
 
     def say(self, text: str) -> None:
         """What is done just now."""
@@ -112,7 +112,7 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
 @contextmanager
 def rows_bar(output: Output, text: str, has_share: bool) -> Iterator[Callable[[Table], None]]:
-    """A bar for the pieces of a table; the function is told of each that is done."""
+    """A bar for the pieces of a table; call the function with each one that is done."""
     from kernelet.machine.texts import visible
 
     text, done, share = visible(text), 0.0, 0.0

@@ -37,7 +37,7 @@ class Task(ABC):
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
         """What predictions of the rows are compared with."""
 
-    def tell(self, figures: Figures, target: str | None, output: Output) -> None:
+    def warn(self, figures: Figures, target: str | None, output: Output) -> None:
         """Warn of what predictions could not be compared with."""
         if isinstance(figures, Confusion) and target is not None:
             unknown_labels(output, figures, target)

@@ -1,4 +1,4 @@
-"""What in a table a model was not taught: counted over all pieces, told once."""
+"""Values that a model has not seen in training: counted over all pieces, reported once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Surprises:
                     if len(seen) < 4:  # three are shown, a fourth is "more"
                         seen[str(text)] = None
 
-    def tell(self, n_rows: int) -> None:
+    def warn(self, n_rows: int) -> None:
         """One warning for each column."""
         for name, count in self.unknown.items():
             examples = list(self.examples[name])

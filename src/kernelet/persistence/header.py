@@ -25,7 +25,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 # What a file may ask for before it has proved anything.
 MAX_HEADER_BYTES = 100_000_000  # as safetensors has it
 # Memory that Python takes for an object or a list of JSON, and for any other value: three bytes of
-# text can become eighty times as many. What is parsed may take so many times the file.
+# text can become eighty times as many. What is parsed may take _JSON_FACTOR times the file's bytes
+# and _JSON_CONSTANT bytes more.
 _CONTAINER_BYTES, _VALUE_BYTES = 240, 64
 _JSON_FACTOR, _JSON_CONSTANT = 6, 2 * 2**20
 MAX_DIMENSIONS = 8

@@ -20,7 +20,7 @@ from kernelet.plotting.models import (
 
 # Area of the mark of the weightiest vector, and of the least, in square points.
 _LARGEST, _SMALLEST = 170.0, 35.0
-# From so many vectors on they are drawn smaller.
+# With more vectors than this they are drawn smaller.
 _ROOMY = 25
 # Share of the data's range that is shown around them.
 _AROUND = 0.08

@@ -39,7 +39,7 @@ def board_document(
     ----------
     task : Task
     sizes : tuple of int
-        Numbers of vectors for the methods that are told.
+        Numbers of vectors, for the methods that take one.
     begun : callable
         Called with the name of each method before its machines are learned.
 

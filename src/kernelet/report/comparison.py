@@ -82,7 +82,7 @@ def compare(
     ----------
     task : Task
     sizes : sequence of int
-        Numbers of vectors for the methods that are told.
+        Numbers of vectors, for the methods that take one.
     begun : callable
         Called with the name of each model before it is learned.
     """

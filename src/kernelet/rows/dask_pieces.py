@@ -2,7 +2,7 @@
 
 Each partition becomes one piece, which the workers keep (Dask spills what does not fit to their
 disks, and computes again what a lost worker held). A pass sends its function to the pieces and
-brings back what it tells of each.
+brings back its result for each.
 """
 
 from __future__ import annotations

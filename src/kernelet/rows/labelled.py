@@ -97,7 +97,7 @@ class LabelledBlocks:
         return int(np.sum(-(-self.lengths // BLOCK_ROWS)))
 
     def total(self, function: Callable[[Block], S], name: str, single: bool = False) -> S:
-        """The sum over all blocks of what a function tells of each.
+        """The sum of a function over all blocks.
 
         The function goes to where the rows are, so it can be pickled; `name` is what people see of
         it in Dask's dashboard. With `single` rows of single precision are left as they are.

@@ -27,7 +27,7 @@ def is_distant(X: Any) -> bool:
 
 
 def open_pieces(X: Any, y: Any = None, sample_weight: Any = None) -> Pieces:
-    """The pieces of rows that are elsewhere, with their labels and weights.
+    """The pieces of out-of-core rows, with their labels and weights.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One pass over rows that are elsewhere: shape, labels, weights, and moments of the columns."""
+"""One pass over out-of-core rows: shape, labels, weights, and moments of the columns."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class PieceSurvey:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What a pass over all pieces tells; rows of weight zero are not counted.
+    """What a pass over all pieces finds; rows of weight zero are not counted.
 
     Attributes
     ----------

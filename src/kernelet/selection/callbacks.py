@@ -1,4 +1,4 @@
-"""Telling scikit-learn's callbacks how a search goes on."""
+"""Report the progress of a search to scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from kernelet.learners.base.progress import HAS_CALLBACKS
 
-Tell = Callable[[str], bool]
+Report = Callable[[str], bool]
 
 
 @contextmanager
-def telling(search: Any, n_tasks: int, **rows: Any) -> Iterator[Tell]:
+def reporting(search: Any, n_tasks: int, **rows: Any) -> Iterator[Report]:
     """A function to be called with "fold" or "refit" when one is done.
 
     It drives the callbacks registered with ``set_callbacks`` (scikit-learn 1.9 and newer), one
@@ -32,13 +32,13 @@ def telling(search: Any, n_tasks: int, **rows: Any) -> Iterator[Tell]:
     context = search._init_callback_context(max_subtasks=n_tasks)
     context.call_on_fit_task_begin(estimator=search, **rows)
 
-    def tell(name: str) -> bool:
+    def report(name: str) -> bool:
         task = context.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=search, **rows)
         wants_end: bool = task.call_on_fit_task_end(estimator=search, **rows)
         return wants_end
 
     try:
-        yield tell
+        yield report
     finally:
         context.call_on_fit_task_end(estimator=search, **rows)

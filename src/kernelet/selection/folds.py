@@ -97,7 +97,7 @@ def run_fold(
             models = path(task.estimator, tuple(left), *rows, rows_of(task.fit, X, train))
             for outcome in _outcomes(task, models, held_out, score):
                 if task.verbose > 1:
-                    _tell(number, left[0], outcome)
+                    _print_outcome(number, left[0], outcome)
                 fold.outcomes.append(outcome)
                 left.pop(0)
             if len(left) == n_left:
@@ -172,7 +172,7 @@ def _outcomes(
             if not isinstance(value, Real):
                 raise ValueError(f"scoring must give one number, got {value!r}.")
         except Exception as error:
-            # scikit-learn's error_score: a fold that fails counts as that, and is told
+            # scikit-learn's error_score: a fold that fails gets this score, and a warning
             if task.error_score == "raise":
                 raise
             seconds = time.perf_counter() - start
@@ -199,7 +199,7 @@ def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str
     return cut
 
 
-def _tell(number: int, budget: int, outcome: Outcome) -> None:
+def _print_outcome(number: int, budget: int, outcome: Outcome) -> None:
     print(
         f"fold {number}  n_vectors {budget:5d}  score {outcome.score:.4f}  "
         f"fit {outcome.fit_seconds:.2f} s",

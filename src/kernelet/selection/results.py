@@ -53,16 +53,16 @@ def check_failures(folds: Sequence[Fold]) -> None:
     if len(failures) == len(outcomes):
         kind = TypeError if first.is_type_error else ValueError
         raise kind(f"{first.message}\n(All {len(outcomes)} fits of the search failed.)")
-    told = f"{len(failures)} of {len(outcomes)} fits failed or could not be scored"
+    summary = f"{len(failures)} of {len(outcomes)} fits failed or could not be scored"
     scores = np.array([[outcome.score for outcome in fold.outcomes] for fold in folds])
     if not np.isfinite(scores.mean(axis=0)).any():
         raise ValueError(
-            f"No budget has a score in every fold: {told}, the first with "
+            f"No budget has a score in every fold: {summary}, the first with "
             f"{first.message!r}. Choose cv such that every fold can be trained on and scored "
             '(every class in its training rows), or see where it fails with error_score="raise".'
         )
     warn_caller(
-        f"{told}, and count as error_score. The first failed with:\n{first.traceback}",
+        f"{summary}, and count as error_score. The first failed with:\n{first.traceback}",
         FitFailedWarning,
     )
 

@@ -33,7 +33,7 @@ class Target:
 
 
 def standard_errors(scores: FloatArray) -> FloatArray:
-    """Standard error of the mean over the rows; 0 for a single row, which tells nothing of it."""
+    """Standard error of the mean over the rows; 0 for a single row, which has none."""
     n = scores.shape[0]
     if n < 2:
         return np.zeros(scores.shape[1])

@@ -26,7 +26,7 @@ from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.selection.budgets import budget_parameter, distinct_budgets
-from kernelet.selection.callbacks import Tell, telling
+from kernelet.selection.callbacks import Report, reporting
 from kernelet.selection.delegation import ChosenModel
 from kernelet.selection.folds import Fold, Task, run_fold
 from kernelet.selection.results import check_failures, finished, reference_results, tabulate
@@ -215,8 +215,8 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         )
         splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
         splits = list(splitter.split(X, y, **routed.split))
-        with telling(self, len(splits) + bool(self.refit), X=X, y=y) as tell:
-            folds = self._run(task, X, y, splits, tell)
+        with reporting(self, len(splits) + bool(self.refit), X=X, y=y) as report:
+            folds = self._run(task, X, y, splits, report)
             self._choose(task, folds, limits)
             self.scorer_ = scorer
             self.__dict__.pop("best_estimator_", None)
@@ -226,7 +226,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
                 rows = (X,) if y is None else (X, y)
                 self.best_estimator_ = model.fit(*rows, **routed.fit)
                 self.refit_time_ = time.perf_counter() - start
-                tell("refit")
+                report("refit")
         return self
 
     def _choose(self, task: Task, folds: list[Fold], limits: dict[str, float]) -> None:
@@ -246,7 +246,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         self.best_params_ = results["params"][self.best_index_]
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
 
-    def _run(self, task: Task, X: Any, y: Any, splits: list[Any], tell: Tell) -> list[Fold]:
+    def _run(self, task: Task, X: Any, y: Any, splits: list[Any], report: Report) -> list[Fold]:
         """The folds that are finished; all, but for Ctrl-C and callbacks that want the end."""
         folds: list[Fold] = []
         try:
@@ -257,7 +257,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
                 if self.verbose > 0:
                     scores = " ".join(f"{outcome.score:.4f}" for outcome in fold.outcomes)
                     print(f"fold {len(folds)} of {len(splits)}: {scores}", file=sys.stderr)
-                if tell("fold"):
+                if report("fold"):
                     break
         except KeyboardInterrupt:
             folds.append(Fold(interrupted=True))

@@ -32,7 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
     parser.add_argument(
-        "-m", "--vectors", type=count_argument, required=True, metavar="N", help="at most so many"
+        "-m",
+        "--vectors",
+        type=count_argument,
+        required=True,
+        metavar="N",
+        help="at most this many",
     )
     parser.add_argument(
         "-o", "--output", required=True, metavar="MODEL", help="the file to save the model in"
@@ -122,7 +127,7 @@ def _report(
     models = [("before", large), ("after", small)]
     figures = [_measured(model, table, target) for _, model in models] if table else []
     if figures:
-        task_of(large).tell(figures[0], target, output)
+        task_of(large).warn(figures[0], target, output)
     if not output.quiet:
         headings = ["", "vectors", "size", *(["on the table"] if table else [])]
         rows = [

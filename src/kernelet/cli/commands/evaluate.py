@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
             done(table)
     if not figures.n_rows:
         raise DataError(f"{source.name} has no rows")
-    surprises.tell(figures.n_rows)
-    task.tell(figures, target, output)
+    surprises.warn(figures.n_rows)
+    task.warn(figures, target, output)
     figures.show(output)
     output.document({"model": arguments.model, "table": source.name, **figures.document()})

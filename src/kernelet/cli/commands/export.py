@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, write, tell."""
+    """Read the model, export it, and print what was written."""
     output = Output.from_arguments(arguments)
     name = _format_name(arguments)
     form = FORMATS[name]

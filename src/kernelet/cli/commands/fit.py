@@ -171,7 +171,7 @@ def report(
     interrupted: bool,
     output: Output,
 ) -> None:
-    """Tell what was learned, and how well."""
+    """Print what was learned, and how well."""
     machine = model.machine
     measured, task = data if test is None else test, data.task
     figures = task.figures(model, data.target)
@@ -179,7 +179,7 @@ def report(
         rows = model.rows(measured.table)
         truth = task.truth(labelled(measured), data.target, model)
         figures.add(truth, model.predict(rows))
-    task.tell(figures, data.target, output)
+    task.warn(figures, data.target, output)
     kernel = machine.kernel.specification()
     which = "training" if test is None else "test"
     n_rows, classes = len(data.labels), model.classes if task is CLASSES else None

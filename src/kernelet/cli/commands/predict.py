@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
                 n_rows += len(table)
                 done(table)
         write.end(n_rows, output)
-    surprises.tell(n_rows)
+    surprises.warn(n_rows)
     seconds = time.perf_counter() - start
     if not to_stdout:
         output.remark(f"{n_rows} rows predicted in {seconds:.1f} s: {arguments.output}")

@@ -78,7 +78,7 @@ def read_libsvm(source: Source) -> Table:
 
 
 def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
-    """The row groups of a parquet file, in pieces of at most so many rows."""
+    """The row groups of a parquet file, in pieces of at most `length` rows."""
     parquet = imported("pyarrow.parquet", "parquet", "reading parquet files")
     imported("pandas", "cli", "reading parquet files")
     first_row = 1

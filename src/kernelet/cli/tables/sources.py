@@ -130,7 +130,7 @@ def format_of(path: str) -> str:
         return ENDINGS[endings[-1]]
     check_file(path)
     raise DataError(
-        f"{path}: the ending of the name does not tell what kind of table it is; "
+        f"{path}: the kind of table is not clear from the ending of the name; "
         f"say --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
     )
 

@@ -97,7 +97,7 @@ class Table:
         )
 
     def slices(self, length: int) -> Iterator[Table]:
-        """The table in pieces of so many rows."""
+        """The table in pieces of `length` rows."""
         for start in range(0, len(self), length):
             stop = min(start + length, len(self))
             yield replace(

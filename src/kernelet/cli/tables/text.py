@@ -65,7 +65,7 @@ def read_text_table(source: Source, text: Collection[str] = ()) -> Table:
 def text_chunks(
     source: Source, text: Collection[str], numbers: Collection[str], length: int
 ) -> Iterator[Table]:
-    """The table in pieces of so many rows, in memory that does not grow with it.
+    """The table in pieces of `length` rows, so that memory does not grow with its size.
 
     Columns named in ``numbers`` must hold numbers where the table has them.
     """

@@ -17,8 +17,9 @@ _SUMS = {
     "taxicab": ("{fabs}({a})", 2, 1),
     "product": ("x[{i}] * z[{i}]", 2, 2),
 }
-# gcc and clang make one instruction of so many sums side by side; elsewhere they would only be
-# stored and loaded. Two features at a time halve the instructions of the loop itself.
+# gcc and clang compile four sums side by side to one instruction; without such an instruction the
+# sums would only be stored and loaded. Two features at a time halve the instructions of the loop
+# itself.
 _LANES = """\
 /* Sums are taken side by side where the processor adds four numbers at once. */
 #if defined(__SSE2__) || defined(__ARM_NEON)

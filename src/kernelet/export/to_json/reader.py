@@ -164,14 +164,14 @@ def _calibration(record: Record) -> Record | None:
     given = nullable(record, "calibration", dict)
     if given is None:
         return None
-    told = Record("the calibration", given)
-    kind = told.value("kind", str)
+    calibration = Record("the calibration", given)
+    kind = calibration.value("kind", str)
     if kind == "sigmoid":
-        only(told, "kind", "slopes", "offsets")
-        arrays = {name: _numbers(told, name) for name in ("slopes", "offsets")}
+        only(calibration, "kind", "slopes", "offsets")
+        arrays = {name: _numbers(calibration, name) for name in ("slopes", "offsets")}
         return Record("SigmoidCalibration", arrays=arrays)
     if kind == "temperature":
-        only(told, "kind", "inverse_temperature")
+        only(calibration, "kind", "inverse_temperature")
         return Record("TemperatureCalibration", given)
     raise ModelFileError(f"the calibration {kind!r} is not known")
 

@@ -44,7 +44,7 @@ def leave_as_text(
 
 
 def _is_from_scikit_learn(node: nodes.Node | None) -> bool:
-    """Tell whether a node stands in a docstring of scikit-learn."""
+    """Whether a node is in a docstring of scikit-learn."""
     while node is not None and node.source is None:
         node = node.parent
     return node is not None and "docstring of sklearn." in str(node.source)
