@@ -203,6 +203,7 @@ class TestModelFile:
             ("vector_features", np.array([3, 7, 7, 20, 39]), "in order"),
             ("vector_features", np.array([3, 7, 8, 20, 40]), "in order"),
             ("vector_features", np.array([-1, 7, 8, 20, 39]), "in order"),
+            ("vector_features", np.array([2**62, 2**63 - 1, -(2**63), -(2**62), 39]), "in order"),
             ("left_out", np.zeros(3), "the vectors have 8"),
             ("left_out", np.full(D - 5, np.nan), "NaN or infinity"),
             ("left_out", np.zeros(10**6), "too much memory"),

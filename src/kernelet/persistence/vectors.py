@@ -90,7 +90,7 @@ def vectors_in_full(record: Record) -> Array:
     if features is None or features.dtype != np.int64 or features.shape != (u,):
         raise ModelFileError("the array 'vector_features' must hold an integer for each feature")
     in_order = np.concatenate([[-1], features, [d]])
-    if not (np.diff(in_order) > 0).all():
+    if not (in_order[1:] > in_order[:-1]).all():  # differences of such integers may overflow
         raise ModelFileError("the array 'vector_features' must hold features in order")
     if not _may_grow(m, d, u):
         raise ModelFileError("the vectors take too much memory for a file of this size")

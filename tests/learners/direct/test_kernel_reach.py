@@ -112,12 +112,12 @@ class TestOutliers:
 
 class TestCosts:
     @pytest.mark.parametrize("kind", [SparseSVC, SparseKernelRidge, SparseSVR])
-    @pytest.mark.parametrize("C", [1e101, 1e300])
+    @pytest.mark.parametrize("C", [1e31, 1e300])
     def test_too_large_a_cost_is_an_error(self, kind, C):
-        with pytest.raises(ValueError, match=r"C must be at most 1e\+100.*between 1e-3 and 1e5"):
+        with pytest.raises(ValueError, match=r"C must be at most 1e\+30.*between 1e-3 and 1e5"):
             kind(5, C=C).fit(X[KEPT], Y[KEPT])
 
-    @pytest.mark.parametrize("C", [1e-100, 1e100])
+    @pytest.mark.parametrize("C", [1e-100, 1e30])
     def test_what_is_allowed_does_not_overflow(self, case, C):
         kind, rows, targets = case
         with warnings.catch_warnings():

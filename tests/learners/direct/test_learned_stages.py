@@ -218,3 +218,25 @@ class TestSmallScales:
     def test_other_kernels_and_sparse_rows_stay(self):
         at = MarginalObjective(X, Gaussian(0.2), PROBLEM)(Z)
         assert without_small_scales(RowsInMemory(X, PROBLEM, 0), at, 0) is at
+
+
+class TestConstantColumns:
+    """Their standard deviation may be a rounding error, which is no unit."""
+
+    @pytest.mark.parametrize("constant", [0.1, 0.7, 3.3])
+    @pytest.mark.parametrize("learn", ["features", "projection"])
+    @pytest.mark.parametrize("unit", [1.0, 1e3])
+    def test_they_change_nothing(self, constant, learn, unit):
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(1200, 6))
+        labels = (rows[:, 1] * rows[:, 2] > 0.0).astype(int)
+        rows[:, 0] *= unit
+        maker = SparseSVC(8, C=1.0, gamma=0.2, learn_kernel=learn, tol=0.1, random_state=0)
+        scores = []
+        for value in (0.0, constant):
+            rows[:, 5] = value
+            scores.append(maker.fit(rows, labels).score(rows, labels))
+        assert abs(scores[1] - scores[0]) < 0.01
+        moved = rows.copy()
+        moved[:, 5] *= 1.0 + 1e-9
+        assert_allclose(maker.decision_function(moved), maker.decision_function(rows), atol=1e-3)

@@ -46,7 +46,7 @@ each_problem = pytest.mark.parametrize("name", PROBLEMS)
 def out_of_core(problem, n_sample=FIRST, rows=X, seed=0):
     pieces = [cut(column, LENGTHS) for column in (rows, Y, WEIGHTS)]
     data = out_of_core_data(SparseSVC(random_state=0), *pieces, n_sample=n_sample)
-    return RowsOutOfCore(data, problem, seed)
+    return RowsOutOfCore(data, problem, seed, 6)
 
 
 def in_memory(problem):
@@ -204,7 +204,8 @@ class TestSearch:
     @pytest.mark.parametrize("max_iter", [12, 300])
     def test_a_sample_that_cannot_grow_is_enough(self, kind, max_iter, monkeypatch):
         """The vectors are those of the largest sample, the machine that of all rows."""
-        monkeypatch.setattr(out_of_core_rows, "_MOST_NUMBERS", 2 * 1300)
+        in_a_row = 2 * X.shape[1] + out_of_core_rows._ARRAYS * (6 + np.unique(Y).size)
+        monkeypatch.setattr(out_of_core_rows, "_MOST_NUMBERS", in_a_row * 1300)
         source = out_of_core(PROBLEMS["squared hinge"])
         make = {
             "joint": lambda: JointObjective(source, Gaussian(1.0), "features", 6),

@@ -286,3 +286,17 @@ class TestOneClass:
             cv=3,
         )
         assert search.fit(X).best_params_ == {"nu": 0.05}
+
+
+@pytest.mark.parametrize("offset", [1e7, 1e9])
+def test_squared_tubes_far_from_zero_in_single_precision(offset):
+    """Single precision has a spacing of 64 at 1e9."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 5))
+    values = np.sin(rows[:, 0]) + rows[:, 1]
+    errors = []
+    for shift in (0.0, offset):
+        m = SparseSVR(15, C=10.0, loss="squared_epsilon_insensitive", tol=0.05, random_state=0)
+        m.fit(rows, values + shift)
+        errors.append(np.mean((m.predict(rows) - shift - values) ** 2))
+    assert errors[1] < 1.2 * errors[0] + 1e-6

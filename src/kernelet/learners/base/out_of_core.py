@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.training_kernel import check_numbers, check_values
-from kernelet.learners.base.weights import class_weights
+from kernelet.learners.base.weights import class_weights, without_rounding
 from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
@@ -27,8 +27,6 @@ SAMPLE_ROWS = 20_000
 _SAMPLE_SHARE = 100
 _MOST_ROWS = 100_000
 _MOST_NUMBERS = 4_000_000
-# A column that deviates less from its mean is constant up to the rounding of that mean.
-_CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +110,7 @@ def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray
     with np.errstate(over="ignore", invalid="ignore"):
         mean, variances = seen.moments(factors)
         spread = np.sqrt(variances)
-        return mean, np.where(spread > _CONSTANT * np.abs(mean), spread, 0.0)
+        return mean, without_rounding(mean, spread)
 
 
 def _sample_size(rows: LabelledBlocks, least: int) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-# The square of a cost, summed over rows and multiplied by kernel values, has to be a number.
-LARGEST_COST = 1e100
+# A cost, summed over rows and multiplied by kernel values, has to be a number in single precision.
+LARGEST_COST = 1e30
 
 
 def choice(name: str, value: Any, known: Iterable[str]) -> str:
@@ -42,7 +42,7 @@ def cost(value: Any) -> float:
     number = positive("C", value)
     if number > LARGEST_COST:
         raise ValueError(
-            f"C must be at most {LARGEST_COST:g}, beyond which sums of squares overflow; got "
+            f"C must be at most {LARGEST_COST:g}, beyond which sums overflow; got "
             f'{value!r}. Useful costs lie between 1e-3 and 1e5; C="auto" chooses one.'
         )
     return number

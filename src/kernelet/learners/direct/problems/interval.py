@@ -144,14 +144,18 @@ class SquaredIntervalProblem:
     def _near(self, Phi: FloatArray, start: Start, **options: Any) -> InnerSolution | None:
         if self.lower.max() <= self.upper.min():
             return None  # steps end anywhere inside of all intervals, not in their middle
-        intervals = Intervals(self.lower[None], self.upper[None]).astype(Phi.dtype)
-        near = squared_losses_nearby(Phi, intervals, self.C, *start, **options)
+        # single precision has no digits left for targets far from zero; the bias is free to follow
+        middle = 0.5 * (float(self.lower.min()) + float(self.upper.max()))
+        intervals = Intervals(self.lower[None] - middle, self.upper[None] - middle)
+        near = squared_losses_nearby(
+            Phi, intervals.astype(Phi.dtype), self.C, start[0], start[1] - middle, **options
+        )
         if near is None:
             return None
         return InnerSolution(
             value=float(near.values[0]),
             weights=near.weights,
-            intercepts=near.intercepts,
+            intercepts=near.intercepts + middle,
             score_gradient=-near.pulls,
             norm_gradient=np.ones(1),
             gap=float(near.gaps[0]),

@@ -223,6 +223,11 @@ class _Search:
         """Whether W is lower than at the start by more than its rounding."""
         return self._lowest().value < self.first - 1e-12 * abs(self.first)
 
+    def _took_no_step(self) -> bool:
+        """Whether no step has lowered W, on the only sample there was, though it has a slope."""
+        is_first = self.converged and self.n_samples == 1
+        return is_first and not self._has_fallen() and self._slope() > self.tol
+
     def _slope(self) -> float:
         """The largest component of the gradient, in units of W per typical distance."""
         slopes = self.objective.around(self.best).slopes(self.best)
@@ -287,7 +292,7 @@ class _Search:
             message = INTERRUPTED
         elif self.stopped:
             message = "a callback asked for the end; the best vectors so far are kept"
-        elif self.converged and not self._has_fallen() and self._slope() > self.tol:
+        elif self._took_no_step():
             # a line search that fails looks like one that has nothing left to find
             self.converged, message = False, NO_STEP
         elif self.converged:

@@ -17,6 +17,9 @@ from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows
 from kernelet.learners.direct.search.sampled_objective import SampledObjective
 from kernelet.subspace import seed_vectors
 
+# What memory is set aside for where the number of vectors is not known.
+_MANY_VECTORS = 100
+
 
 class Ground(Protocol):
     """Rows, as far as a search over vectors knows them.
@@ -40,7 +43,7 @@ class Ground(Protocol):
         """W(Z) of an inner problem; where it is on a sample, of at least ``n_first`` rows."""
         ...
 
-    def search_rows(self, problem: Any, seed: int) -> SearchRows:
+    def search_rows(self, problem: Any, seed: int, n_vectors: int) -> SearchRows:
         """The rows in random order, for a smooth inner problem."""
         ...
 
@@ -73,7 +76,7 @@ class TableGround:
     ) -> MarginalObjective:
         return MarginalObjective(self.X, kernel, problem)
 
-    def search_rows(self, problem: Any, seed: int) -> RowsInMemory:
+    def search_rows(self, problem: Any, seed: int, n_vectors: int) -> RowsInMemory:
         return RowsInMemory(self.X, problem, seed)
 
     def at_hand(self, problem: Any) -> tuple[TableGround, Any]:
@@ -94,11 +97,12 @@ class OutOfCoreGround:
 
     def objective(self, kernel: Kernel, problem: Any, seed: int, n_first: int = 0) -> Objective:
         if problem.is_smooth:
-            return SampledObjective(self.search_rows(problem, seed), kernel, n_first)
+            rows = self.search_rows(problem, seed, _MANY_VECTORS)
+            return SampledObjective(rows, kernel, n_first)
         return BlockObjective(self.data.rows, self.data.sample, kernel, problem)
 
-    def search_rows(self, problem: Any, seed: int) -> RowsOutOfCore:
-        return RowsOutOfCore(self.data, problem, seed)
+    def search_rows(self, problem: Any, seed: int, n_vectors: int) -> RowsOutOfCore:
+        return RowsOutOfCore(self.data, problem, seed, n_vectors)
 
     def at_hand(self, problem: Any) -> tuple[TableGround, Any]:
         sample = self.data.sample

@@ -168,12 +168,14 @@ def _joint_objective(
     smooth = at_hand.smooth
     is_twin = smooth is not at_hand
     m = start.vectors.shape[0]
+    n_vectors = m if start.n_vectors is None else start.n_vectors
     # vectors that are added or dropped are not where a search would end
     is_near = (start.n_vectors == m or start.is_prepared) and task.learn == "nothing"
     if smooth is None or (is_near and is_twin):
         return None
     # the twin of a loss that is not smooth can do with a sample of out-of-core rows
-    rows = table.search_rows(smooth, seed) if is_twin else ground.search_rows(problem, seed)
+    searched = (table, smooth) if is_twin else (ground, problem)
+    rows = searched[0].search_rows(searched[1], seed, n_vectors)
     if not _can_join(task.kernel, rows):
         return None
     solution = start.solution
@@ -183,7 +185,7 @@ def _joint_objective(
         rows,
         task.kernel,
         task.learn,
-        m if start.n_vectors is None else start.n_vectors,
+        n_vectors,
         n_first=start.n_rows,
         learned=start.kernel,
         rank=task.rank,

@@ -54,7 +54,8 @@ class VectorObjective:
         return int(self.n_rows)
 
     def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
-        return one_thread_if_small(self.n_rows * n_products)
+        # a sample of the rows may be in use, or be all that is worked on here
+        return one_thread_if_small(min(self.n_rows, self.n_used) * n_products)
 
     def around(self: Any, at: Evaluation) -> Chart:
         return VectorChart(self, at.vectors)
@@ -127,7 +128,7 @@ class MarginalObjective(VectorObjective):
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows that might become vectors: ``n_rows`` at random, or all."""
-        n = self.n_rows
+        n = int(self.X.shape[0])
         index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
         return np.asarray(dense(self.X[index]), dtype=np.float64)
 

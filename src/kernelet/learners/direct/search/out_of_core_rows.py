@@ -14,9 +14,11 @@ from kernelet.rows import Block
 from kernelet.rows.nested_samples import NestedSamples
 from kernelet.subspace import WhitenedMap
 
-# Numbers that a sample may have: 400 MB in single precision, and as much again for their squares.
-# At 20 columns these are five million rows, at the 784 of mnist 127 000.
-_MOST_NUMBERS = 100_000_000
+# Numbers that a search on a sample may hold: 1 GB in single precision. Of each row these are its
+# features and their squares, and about six arrays each of m kernel values and of k scores, as
+# measured. At 20 columns, 20 vectors and two classes these are 1.4 million rows.
+_MOST_NUMBERS = 250_000_000
+_ARRAYS = 6
 
 
 class RowsOutOfCore:
@@ -30,9 +32,10 @@ class RowsOutOfCore:
         Over all rows.
     seed : int
         Draws the rows by which the sample grows.
+    n_vectors : int
     """
 
-    def __init__(self, data: OutOfCoreData, problem: Any, seed: int) -> None:
+    def __init__(self, data: OutOfCoreData, problem: Any, seed: int, n_vectors: int) -> None:
         self.data, self.whole = data, problem
         first = data.sample
         self._nested = NestedSamples(data.rows, first, seed)
@@ -41,7 +44,8 @@ class RowsOutOfCore:
         self._weights = np.empty(0)
         self.n_rows = self._nested.n_rows
         self.n_least = first.represents.size
-        self.n_most = min(self.n_rows, max(self.n_least, _MOST_NUMBERS // data.rows.n_features))
+        n_numbers = 2 * data.rows.n_features + _ARRAYS * (n_vectors + data.n_classes)
+        self.n_most = min(self.n_rows, max(self.n_least, _MOST_NUMBERS // n_numbers))
         self.is_sparse = is_sparse(first.block.X)
         self.centre: FloatArray = np.zeros(data.rows.n_features)
         self.spread: FloatArray = np.zeros(data.rows.n_features)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import dense, is_sparse
+from kernelet.learners.base.weights import without_rounding
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
 from kernelet.subspace import WhitenedMap
 
@@ -33,7 +34,7 @@ class SearchRows(Protocol):
         centred.
     extent : ndarray of shape (d,)
         How far the values of each column reach: from the smallest to the largest, or from 0 for CSR
-        rows.
+        rows; of out-of-core rows, in the first sample.
     """
 
     n_rows: int
@@ -100,7 +101,7 @@ class RowsInMemory:
         self.centre = self.spread = np.zeros(X.shape[1])
         if not self.is_sparse:
             self.centre = X.mean(axis=0, dtype=np.float64)
-            self.spread = X.std(axis=0, dtype=np.float64)
+            self.spread = without_rounding(self.centre, X.std(axis=0, dtype=np.float64))
         self.extent = extent_of(X)
         self._order = np.random.default_rng(seed).permutation(self.n_rows)
         self._n_taken = 0

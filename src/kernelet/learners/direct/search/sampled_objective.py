@@ -39,12 +39,22 @@ class SampledObjective(MarginalObjective):
     @property
     def is_sample(self) -> bool:  # type: ignore[override]
         """Whether some of the rows stand for all."""
-        return self.n_rows < self.source.n_rows
+        return self.n_used < self.source.n_rows
+
+    @property
+    def n_used(self) -> int:
+        """Rows of the sample."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """All rows."""
+        return self.source.n_rows
 
     def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
         """W at the same vectors on twice as many rows; None where there are no more in memory."""
-        size = next_size(self.source, self.n_rows, all_rows)
-        more: Any = self.source.take(size) if size > self.n_rows else self.X[:0]
+        size = next_size(self.source, self.n_used, all_rows)
+        more: Any = self.source.take(size) if size > self.n_used else self.X[:0]
         if not more.shape[0]:
             return None
         is_csr = self.source.is_sparse
@@ -53,7 +63,7 @@ class SampledObjective(MarginalObjective):
             if is_csr
             else np.concatenate([self.X, more])
         )
-        self.inner = self.source.problem(self.n_rows)
+        self.inner = self.source.problem(self.n_used)
         return self(at.vectors)
 
     def proven(self, at: Evaluation) -> Evaluation:
