@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from kernelet import SparseKernelRidge, SparseSVC
 from kernelet.cli.progress import FitSteps, LineBar, step_text, watched
 from kernelet.kernels import Gaussian
+from kernelet.learners.base.progress import HAS_CALLBACKS
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import search_vectors
@@ -123,6 +124,9 @@ class TestBar:
         bar, model = Said(), SparseSVC(6, random_state=0)
         watched(model, bar, "learning")
         model.fit(X, Y)
+        if not HAS_CALLBACKS:
+            assert bar.texts == []
+            return
         assert bar.texts[0] == "learning: choosing C"
         assert bar.done == model.n_iter_
         assert "10000 of 40000 rows in use" in bar.texts[1]
@@ -133,12 +137,12 @@ class TestBar:
     def test_a_cost_that_is_given_is_not_chosen(self):
         bar, model = Said(), SparseSVC(4, C=1.0, random_state=0)
         watched(model, bar, "learning")
-        assert bar.texts == ["learning"]
+        assert bar.texts == (["learning"] if HAS_CALLBACKS else [])
 
     def test_the_plain_line_is_printed_before_the_first_step(self, capsys):
         line = LineBar("reading", "steps")
         watched(SparseSVC(4), line, "learning")
-        assert "learning: choosing C" in capsys.readouterr().err
+        assert ("learning: choosing C" in capsys.readouterr().err) == HAS_CALLBACKS
 
     def test_other_methods_have_no_such_steps(self):
         class Context:
