@@ -12,7 +12,6 @@ the scores, of all problems together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,18 +32,22 @@ IndexArray = NDArray[np.intp]
 Sides = NDArray[np.int8]
 
 
-@dataclass(frozen=True, eq=False)
 class Intervals:
     """Where scores have no loss.
 
-    Attributes
+    Parameters
     ----------
     lower, upper : ndarray of shape (k, n)
         The ends, -inf or inf where there is none; a row for each problem.
     """
 
-    lower: FloatArray
-    upper: FloatArray
+    def __init__(self, lower: FloatArray, upper: FloatArray) -> None:
+        self.lower, self.upper = lower, upper
+        # the one end of each interval, where all have one
+        self._only_ends: FloatArray | None = None
+        has_lower = np.isfinite(lower)
+        if (has_lower != np.isfinite(upper)).all():
+            self._only_ends = np.where(has_lower, lower, upper)
 
     @classmethod
     def of_labels(cls, Y: FloatArray) -> Intervals:
@@ -66,14 +69,6 @@ class Intervals:
     def astype(self, dtype: Any) -> Intervals:
         return Intervals(self.lower.astype(dtype), self.upper.astype(dtype))
 
-    @cached_property
-    def only_ends(self) -> FloatArray | None:
-        """The one end of each interval, where all have one."""
-        has_lower = np.isfinite(self.lower)
-        if (has_lower == np.isfinite(self.upper)).any():
-            return None
-        return np.where(has_lower, self.lower, self.upper)
-
     def lacks(self, scores: FloatArray, k: int | slice = slice(None)) -> FloatArray:
         """What scores lack to their intervals: positive below, negative above, 0 within."""
         lacks = np.maximum(scores, self.lower[k])
@@ -84,8 +79,8 @@ class Intervals:
     def missed(self, k: int, index: IndexArray, sides: Sides) -> FloatArray:
         """The ends that the scores of some rows miss."""
         ends: FloatArray
-        if self.only_ends is not None:
-            ends = self.only_ends[k].take(index)
+        if self._only_ends is not None:
+            ends = self._only_ends[k].take(index)
         else:
             ends = np.where(sides > 0, self.lower[k].take(index), self.upper[k].take(index))
         return ends
