@@ -47,7 +47,11 @@ class VectorObjective:
     """What objectives of the vectors alone, over all rows, have in common; a mixin."""
 
     holds_rank = True
-    is_sample = False
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some of the rows stand for all."""
+        return False
 
     @property
     def n_used(self: Any) -> int:

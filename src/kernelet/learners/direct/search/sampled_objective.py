@@ -37,7 +37,7 @@ class SampledObjective(MarginalObjective):
         super().__init__(X, kernel, source.problem(X.shape[0]))
 
     @property
-    def is_sample(self) -> bool:  # type: ignore[override]
+    def is_sample(self) -> bool:
         """Whether some of the rows stand for all."""
         return self.n_used < self.source.n_rows
 
