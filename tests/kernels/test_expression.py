@@ -138,6 +138,7 @@ def test_simplifications():
     assert 0.0 - T == -1.0 * T == T * -1.0 == -T
     assert 2.0 * Constant(3.0) + 1.0 == Constant(7.0)
     assert T * exp(-T) == exp(-T) * T == Operation(Operator.DAMP, T, exp(-T))
+    assert (positive_part(T) ** 2 * T).operator is Operator.DAMP
     assert (2.0 * exp(-T)).operator is Operator.MULTIPLY
     with pytest.raises(ValueError, match="must be finite"):
         T * math.inf

@@ -62,8 +62,11 @@ class Expression:
             return Constant(-self.value)
         if isinstance(self, Call) and self.function is Function.NEGATIVE:
             return self.argument
-        is_product = isinstance(self, Operation) and self.operator is Operator.MULTIPLY
-        if is_product and isinstance(self.left, Constant):
+        if (
+            isinstance(self, Operation)
+            and self.operator is Operator.MULTIPLY
+            and isinstance(self.left, Constant)
+        ):
             return Operation(Operator.MULTIPLY, -self.left, self.right)
         return Call(Function.NEGATIVE, self)
 
@@ -185,7 +188,7 @@ def tanh(x: Expression) -> Expression:
 
 
 def positive_part(x: Expression) -> Expression:
-    """max(0, x), for kernels that are 0 beyond some distance."""
+    """max(0, x), for kernels that are 0 beyond some distance. A product with it is 0 there too."""
     return Call(Function.POSITIVE_PART, x)
 
 
@@ -316,7 +319,7 @@ def _folded(operator: Operator, left: Expression, right: Expression) -> Expressi
 
 
 def _times(left: Expression, right: Expression) -> Expression:
-    """A product; one with an exponential is damped by it."""
+    """A product; one with a factor that vanishes far away is damped by it."""
     if isinstance(left, Constant):
         if left.value == 1.0:
             return right
@@ -327,12 +330,15 @@ def _times(left: Expression, right: Expression) -> Expression:
         if right.value in (0.0, -1.0):
             return _times(right, left)
         return _folded(Operator.MULTIPLY, left, right)
-    if _is_exponential(right):
+    if _vanishes(right):
         return Operation(Operator.DAMP, left, right)
-    if _is_exponential(left):
+    if _vanishes(left):
         return Operation(Operator.DAMP, right, left)
     return Operation(Operator.MULTIPLY, left, right)
 
 
-def _is_exponential(node: Expression) -> bool:
-    return isinstance(node, Call) and node.function is Function.EXP
+def _vanishes(node: Expression) -> bool:
+    """Whether it may be 0 where the argument of a kernel is infinite."""
+    if isinstance(node, Operation):
+        return node.integer_exponent > 0 and _vanishes(node.left)
+    return isinstance(node, Call) and node.function in (Function.EXP, Function.POSITIVE_PART)
