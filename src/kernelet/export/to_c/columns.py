@@ -13,6 +13,7 @@ from kernelet.machine.columns import Category, Number
 Columns = Sequence[Number | Category]
 # In the table of how many indicators a column has.
 _NUMBER = -1
+# Categories that a comment lists, about two lines of them; the table has them all.
 _LISTED = 12
 
 

@@ -16,9 +16,12 @@ from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibra
 # exp(-r^2) is below 2e-5 beyond, so that it does no harm to move a row that is farther from all
 # vectors to the end of the range.
 _VANISHING = 3.3
-LARGEST = 32767
+LARGEST = 2**15 - 1  # of 16 bits with a sign
 ONE = 32768  # as which 1 is stored
-_BITS = math.log2(math.e)
+_BITS = math.log2(math.e)  # exp(-t) is 2^-(_BITS t)
+# What the table errs by: 1.5e-5 between its entries, which are rounded to half of 1 / ONE, as is
+# what is interpolated; shifts to the right make less of all of it than they drop.
+_TABLE_ERROR = 4.8e-5
 # The steepest slope of exp(-r^2), at r = 1 / sqrt(2).
 SLOPE = math.sqrt(2.0 / math.e)
 # By more than this the rounding of rows and vectors must not move a kernel value. Vectors of usual
@@ -152,7 +155,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         post_shift,
         score_shift,
         score_unit,
-        4.8e-5 + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
+        _TABLE_ERROR + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
         moved,
         _logits(exported.calibration, machine.n_outputs, score_unit),
     )

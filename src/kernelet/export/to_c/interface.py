@@ -133,6 +133,7 @@ class Interface:
             return None
         name = f"{self.name}_labels"
         # int has at least 16 bits
+        # of an int C promises 16 bits
         if all(isinstance(label, int) and abs(label) < 2**15 for label in classes):
             return integers("int", name, [int(label) for label in classes], is_static=False)
         return texts(name, [str(label) for label in classes], is_static=False)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelet.machine.texts import in_plain_ascii, visible
 
+# Characters of a line of numbers, within the 100 that many projects allow.
 _WIDTH = 96
 # Of the types of tables; texts are four bytes of pointer, and themselves.
 _BYTES = {"float": 4, "double": 8, "int": 4, "short": 2, "int16_t": 2, "uint16_t": 2, "int64_t": 8}
