@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.model import ExportedModel, Reading, exported_model
 from kernelet.kernels import (
     Gaussian,
     Kernel,
@@ -23,6 +23,11 @@ from kernelet.persistence.atomic import write_atomically
 
 # LIBSVM reads labels as C's int.
 _LARGEST_LABEL = 2**31 - 1
+_SVM_TYPES = {
+    Reading.CLASSES: "c_svc",
+    Reading.VALUES: "epsilon_svr",
+    Reading.OUTLIERS: "one_class",
+}
 
 
 def libsvm(model: Any, path: str | os.PathLike[str]) -> None:
@@ -99,7 +104,7 @@ def libsvm_text(model: Any) -> str:
         f"total_sv {machine.n_vectors}",
         f"rho {_text(-float(machine.intercepts[0]))}",
     ]
-    if exported.reading == "classes":
+    if exported.reading is Reading.CLASSES:
         first, second = _labels(exported)
         lines += [f"label {second} {first}", *_probabilities(exported)]
         lines.append(f"nr_sv {n_positive} {machine.n_vectors - n_positive}")
@@ -112,9 +117,9 @@ def libsvm_text(model: Any) -> str:
 
 
 def _svm_type(exported: ExportedModel) -> str:
-    if exported.reading == "values" and exported.calibration is not None:
+    if exported.reading is Reading.VALUES and exported.calibration is not None:
         raise ValueError("a calibrated machine has no labels; export the classifier it is of.")
-    return {"classes": "c_svc", "values": "epsilon_svr", "outliers": "one_class"}[exported.reading]
+    return _SVM_TYPES[exported.reading]
 
 
 def _kernel(kernel: Kernel) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelet.export.model import Reading
 from kernelet.export.to_c.fixed_point import ONE, FixedLogits
 from kernelet.export.to_c.interface import Interface
 from kernelet.export.to_c.pieces import Table, integers
@@ -21,9 +22,9 @@ def predict_function(interface: Interface) -> list[str]:
     exported, k = interface.exported, interface.exported.machine.n_outputs
     head = [interface.head("predict"), "{", f"    int32_t scores[{k}];"]
     evaluate = ["", f"    {interface.name}_decision_function(q, scores);"]
-    if exported.reading == "outliers":
+    if exported.reading is Reading.OUTLIERS:
         return [*head, *evaluate, "    return scores[0] >= 0 ? 1 : -1;", "}", ""]
-    if exported.reading == "pairs":
+    if exported.reading is Reading.PAIRS:
         return [*head, *_votes(interface.n_classes, exported.break_ties, evaluate), "}", ""]
     compared = "scores"
     if exported.calibration is not None and not exported.labels_by_scores:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernelet._hooks import hooks
-from kernelet.export.model import ExportedModel
+from kernelet.export.model import ExportedModel, Reading
 from kernelet.export.projection import Projection, counted_features
 from kernelet.export.to_c.columns import category_function, category_tables, column_declarations
 from kernelet.export.to_c.cost import Cost, flash_bytes
@@ -96,7 +96,7 @@ def _cost(interface: Interface, tables: list[Table], projection: Projection | No
     stacked = 12 * k  # sums and scores
     if interface.has_probabilities:
         stacked += 12 * k  # logits and shares
-    if interface.exported.reading == "pairs":
+    if interface.exported.reading is Reading.PAIRS:
         stacked += (12 if interface.exported.break_ties else 4) * interface.n_classes  # votes
     if combinations:  # before that, the arrays of quantize
         stacked = max(stacked, 4 * combinations + (4 * d if interface.exported.columns else 0))
@@ -159,8 +159,10 @@ def _declared(interface: Interface, fixed: FixedPoint) -> list[str]:
 
 
 def _meanings(interface: Interface) -> dict[str, str]:
-    is_sign = interface.exported.reading == "outliers"
-    pairs = " of the pairs (0, 1), (0, 2), ..." if interface.exported.reading == "pairs" else ""
+    is_sign = interface.exported.reading is Reading.OUTLIERS
+    pairs = (
+        " of the pairs (0, 1), (0, 2), ..." if interface.exported.reading is Reading.PAIRS else ""
+    )
     return {
         "decision_function": f"The scores{pairs} of a row, and of n rows that follow each other.",
         "predict": "1 for a row like those of the training, -1 for an outlier."

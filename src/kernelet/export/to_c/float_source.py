@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelet._hooks import hooks
-from kernelet.export.model import ExportedModel
+from kernelet.export.model import ExportedModel, Reading
 from kernelet.export.projection import Projection, counted_features, projected
 from kernelet.export.rounding import (
     has_rounding_bound,
@@ -133,7 +133,7 @@ def _cost(
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
     length = interface.n_combinations or d
     stacked = max(2, k)
-    if interface.exported.reading == "pairs":
+    if interface.exported.reading is Reading.PAIRS:
         stacked += 2 * interface.n_classes  # votes and confidence
     stacked += 0 if columns is None else d
     stacked += interface.n_combinations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelet.export.model import ExportedModel
+from kernelet.export.model import ExportedModel, Reading
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import fills_missing
 from kernelet.export.to_c.pieces import Table, block_comment, comment, integers, texts
@@ -57,7 +57,7 @@ class Interface:
     @property
     def n_scores(self) -> int:
         """Numbers that the decision function gives for a row."""
-        if self.exported.reading == "pairs" and self.exported.votes:
+        if self.exported.reading is Reading.PAIRS and self.exported.votes:
             return len(self.exported.classes or ())
         return self.exported.machine.n_outputs
 
@@ -71,7 +71,7 @@ class Interface:
     @property
     def has_labels(self) -> bool:
         """Whether there is anything to predict but the scores themselves."""
-        return bool(self.n_classes) or self.exported.reading == "outliers"
+        return bool(self.n_classes) or self.exported.reading is Reading.OUTLIERS
 
     @property
     def has_probabilities(self) -> bool:
@@ -196,7 +196,7 @@ class Interface:
             return f"The scores of a row, and of n rows that follow each other{of_nan}."
         if function == "predict_proba":
             return "Probabilities of the classes."
-        if self.exported.reading == "outliers":
+        if self.exported.reading is Reading.OUTLIERS:
             of_nan = "" if takes_nan else ", 0 if it holds NaN"
             return f"1 for a row like those of the training, -1 for an outlier{of_nan}."
         of_nan = "" if takes_nan else "; -1 if it holds NaN"

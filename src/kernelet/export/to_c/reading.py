@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelet.export.model import Reading
 from kernelet.export.to_c.interface import Interface
 from kernelet.export.to_c.pieces import Real
 
@@ -9,19 +10,19 @@ from kernelet.export.to_c.pieces import Real
 def reading_functions(interface: Interface, real: Real) -> list[str]:
     """Definitions of ``decision_function`` and ``predict``."""
     lines: list[str] = []
-    if interface.exported.reading == "pairs":
+    if interface.exported.reading is Reading.PAIRS:
         lines += _votes(interface, real)
     lines += _decision_function(interface, real)
     if interface.n_classes:
         lines += [*_largest(real), *_predict(interface, real)]
-    elif interface.exported.reading == "outliers":
+    elif interface.exported.reading is Reading.OUTLIERS:
         lines += _predict_sign(interface, real)
     return lines
 
 
 def _decision_function(interface: Interface, real: Real) -> list[str]:
     head = interface.head("decision_function")
-    if interface.exported.reading == "pairs" and interface.exported.votes:
+    if interface.exported.reading is Reading.PAIRS and interface.exported.votes:
         return [
             head,
             "{",
@@ -92,7 +93,7 @@ def _predict(interface: Interface, real: Real) -> list[str]:
     exported, classes = interface.exported, interface.n_classes
     k = exported.machine.n_outputs
     lines = [interface.head("predict"), "{"]
-    if exported.reading == "pairs":
+    if exported.reading is Reading.PAIRS:
         shares = int(exported.break_ties and exported.votes)
         return [
             *lines,

@@ -18,7 +18,7 @@ from kernelet.export.documents import (
     numbers_text,
     readable_json,
 )
-from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.model import ExportedModel, Reading, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine.columns import Category, Number
@@ -135,8 +135,8 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "kernelet_version": hooks.version,
         "reading": reading_of(model, exported),
         "classes": exported.classes,
-        "votes": exported.votes if exported.reading == "pairs" else None,
-        "break_ties": exported.break_ties if exported.reading == "pairs" else None,
+        "votes": exported.votes if exported.reading is Reading.PAIRS else None,
+        "break_ties": exported.break_ties if exported.reading is Reading.PAIRS else None,
         "calibration": calibration_document(exported.calibration),
         "labels_by_scores": exported.labels_by_scores,
         "target": model.target if isinstance(model, TableModel) else None,
@@ -155,7 +155,7 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
 
 def reading_of(model: Any, exported: ExportedModel) -> str:
     """What the outputs are for: "scores" and "features" are values that nobody predicts."""
-    if exported.reading != "values":
+    if exported.reading is not Reading.VALUES:
         return exported.reading
     inner = model.estimator if isinstance(model, TableModel) else model
     if isinstance(inner, BaseEstimator) and is_regressor(inner):

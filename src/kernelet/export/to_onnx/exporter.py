@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelet._hooks import hooks
 from kernelet.export.documents import scaling_of
-from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.model import ExportedModel, Reading, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
@@ -175,10 +175,10 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
     kind: int = _helper().np_dtype_to_tensor_dtype(graph.dtype)
     values = machine_values(graph, exported.machine, rows)
     k = exported.machine.n_outputs
-    if exported.reading == "values" and exported.calibration is None:
+    if exported.reading is Reading.VALUES and exported.calibration is None:
         graph.add("Identity", values, output="variable")
         return [("variable", kind, [k])]
-    if exported.reading == "outliers":
+    if exported.reading is Reading.OUTLIERS:
         return [_outlier_label(graph, values), _scores(graph, values, kind, k)]
     if exported.calibration is not None:
         probabilities = _probabilities(graph, exported, values)
@@ -186,7 +186,7 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
         graph.add("Identity", probabilities, output="probabilities")
         label = _label(graph, exported, _by_class(graph, values, k) if by_scores else probabilities)
         return [label, ("probabilities", kind, [n]), _scores(graph, values, kind, k)]
-    if exported.reading == "pairs":
+    if exported.reading is Reading.PAIRS:
         return _pairs(graph, exported, values, kind)
     return [_label(graph, exported, _by_class(graph, values, k)), _scores(graph, values, kind, k)]
 
