@@ -28,6 +28,13 @@ _SVM_TYPES = {
     Reading.VALUES: "epsilon_svr",
     Reading.OUTLIERS: "one_class",
 }
+# All that LIBSVM computes, with their parameters in its order.
+_KERNEL_TYPES: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
+    Linear: ("linear", ()),
+    Gaussian: ("rbf", ("gamma",)),
+    Polynomial: ("polynomial", ("degree", "gamma", "coef0")),
+    Sigmoid: ("sigmoid", ("gamma", "coef0")),
+}
 
 
 def libsvm(model: Any, path: str | os.PathLike[str]) -> None:
@@ -123,19 +130,10 @@ def _svm_type(exported: ExportedModel) -> str:
 
 
 def _kernel(kernel: Kernel) -> list[str]:
-    if isinstance(kernel, Linear):
-        return ["kernel_type linear"]
-    if isinstance(kernel, Gaussian):
-        return ["kernel_type rbf", f"gamma {_text(kernel.gamma)}"]
-    if isinstance(kernel, Polynomial):
-        parameters = [f"gamma {_text(kernel.gamma)}", f"coef0 {_text(kernel.coef0)}"]
-        return ["kernel_type polynomial", f"degree {kernel.degree}", *parameters]
-    if isinstance(kernel, Sigmoid):
-        return [
-            "kernel_type sigmoid",
-            f"gamma {_text(kernel.gamma)}",
-            f"coef0 {_text(kernel.coef0)}",
-        ]
+    for kind, (name, parameters) in _KERNEL_TYPES.items():
+        if isinstance(kernel, kind):
+            values = [f"{parameter} {getattr(kernel, parameter)!r}" for parameter in parameters]
+            return [f"kernel_type {name}", *values]
     if isinstance(kernel, ScaledFeatures | ProjectedFeatures):
         is_scaled = isinstance(kernel, ScaledFeatures)
         part = "one scale per feature" if is_scaled else "a matrix in front of the kernel"
