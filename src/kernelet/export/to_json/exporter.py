@@ -19,7 +19,7 @@ from kernelet.export.documents import (
     readable_json,
 )
 from kernelet.export.model import ExportedModel, Reading, exported_model
-from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.export.rounding import cast, warn_of_lost_digits
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
@@ -121,11 +121,10 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     machine = exported.machine
     if dtype is not None and dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
-    with np.errstate(over="ignore"):
-        machine = machine if dtype is None else machine.astype(np.dtype(dtype))
-    for name in ("vectors", "coefficients", "intercepts"):
-        if not np.isfinite(getattr(machine, name)).all():
-            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    if dtype is not None:
+        for name in ("vectors", "coefficients", "intercepts"):
+            cast(name, getattr(machine, name), dtype)
+        machine = machine.astype(np.dtype(dtype))
     check_range(machine)
     stored = stored_vectors(machine)
     columns = None if exported.columns is None else [_column(c) for c in exported.columns]

@@ -11,7 +11,7 @@ import numpy as np
 from kernelet._hooks import hooks
 from kernelet.export.documents import scaling_of
 from kernelet.export.model import ExportedModel, Reading, exported_model
-from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.export.rounding import cast, warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.to_onnx.graph import OPSET, Graph, machine_values
@@ -111,7 +111,8 @@ def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)
-    _check_range(exported, dtype)
+    for name in ("vectors", "coefficients", "intercepts"):
+        cast(name, getattr(exported.machine, name), dtype)
     columns, scaling = exported.columns, scaling_of(exported)
     if columns is None or scaling is not None:
         graph, opset = Graph(np.dtype(dtype)), OPSET
@@ -149,12 +150,6 @@ def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False
         producer_version=hooks.version,
     )
     return proto
-
-
-def _check_range(exported: ExportedModel, dtype: str) -> None:
-    for name in ("vectors", "coefficients", "intercepts"):
-        if np.abs(getattr(exported.machine, name)).max(initial=0.0) > np.finfo(dtype).max:
-            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
 
 
 def _helper() -> Any:
