@@ -28,8 +28,8 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.progress import HAS_CALLBACKS
 from kernelet.learners.compression import compressed_models as compressed
 from kernelet.learners.direct.reduced_set import learn_reduced_set
+from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.vector_exchange import best_rows, removals
-from kernelet.learners.direct.svm_search import learn_sparse_svm
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -202,7 +202,7 @@ FUNCTIONS = [
     learners.calibrate,
     learners.compress,
     learn_reduced_set,
-    learn_sparse_svm,
+    learn_direct,
     best_rows,
     removals,
 ]

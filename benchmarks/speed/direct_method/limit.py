@@ -50,7 +50,7 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
     from kernelet.learners.direct.problems import svm as svm_problem
     from kernelet.learners.direct.search.joint_objective import JointObjective
     from kernelet.learners.direct.search.joint_place import Place
-    from kernelet.learners.direct.search.rows import RowsInMemory
+    from kernelet.learners.direct.search.rows import SampleInMemory
 
     solve, last = svm_problem.squared_losses_nearby, []
 
@@ -68,7 +68,7 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
     svm_problem.squared_losses_nearby = watched  # measured, not changed
     problem = svm_problem.SVMProblem(Y, np.full(len(Y), C), "squared_hinge")
     # on all rows, where a search would begin on a sample
-    source = RowsInMemory(X, problem, seed=0)
+    source = SampleInMemory(X, problem, seed=0)
     objective = JointObjective(source, Gaussian(gamma), "features", n_vectors, n_first=len(X))
     scales = objective.stage.parameters
     return Watched(

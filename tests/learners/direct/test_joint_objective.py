@@ -24,9 +24,9 @@ from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.joint_place import Place
-from kernelet.learners.direct.search.learn import descend
+from kernelet.learners.direct.search.learn import Limits, descend
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.rows import SampleInMemory
 from kernelet.subspace import seed_vectors
 from learner_oracles import central_differences, svm_objective
 
@@ -59,7 +59,7 @@ def tight(monkeypatch):
 
 
 def joint(rows, kernel, problem, learn, m=4, seed=0, **options):
-    source = RowsInMemory(rows, problem, seed)
+    source = SampleInMemory(rows, problem, seed)
     return JointObjective(source, kernel, learn, m, **{"single": False, **options})
 
 
@@ -253,7 +253,7 @@ def banana_search(n_first=None, seed=0, learn="features", on_step=None, **option
         sizes.append(objective.n_used)
         return None if on_step is None else on_step(step)
 
-    end = descend(objective, start, max_iter=200, tol=3e-3, random_state=seed, on_step=watch)
+    end = descend(objective, start, Limits(200, tol=3e-3), random_state=seed, on_step=watch)
     return objective, end, sizes
 
 
@@ -316,8 +316,7 @@ class TestSamples:
         descend(
             objective,
             start,
-            max_iter=8,
-            tol=1e-9,
+            Limits(8, tol=1e-9),
             on_step=lambda step: sizes.append((step.n_iter, objective.n_used)),
         )
         assert [n for step, n in sizes if step > 6] == [3000, 3000]

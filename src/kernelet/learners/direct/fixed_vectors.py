@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.out_of_core import OutOfCoreData
+from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.problems.svm import LOSSES
 from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
@@ -19,7 +20,10 @@ from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
 
 # "margin" is 1/2 beta' K^z beta, the norm of the function, equation (28); "ridge" is the RSVM's
 # 1/2 beta'beta of section 4.2.
-REGULARIZERS: dict[str, type[SubspaceMap]] = {"margin": WhitenedMap, "ridge": EmpiricalMap}
+REGULARIZERS: dict[str, type[WhitenedMap] | type[EmpiricalMap]] = {
+    "margin": WhitenedMap,
+    "ridge": EmpiricalMap,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,27 +68,30 @@ def learn_with_vectors(
     -------
     FixedVectors
     """
-    space = _space(kernel, vectors, regularizer)
+    space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
     return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
 
 
-def learn_with_vectors_out_of_core(
-    data: OutOfCoreData,
+def learn_classes(
+    data: TrainingSet | OutOfCoreData,
     C: float,
+    kernel: Kernel,
     vectors: FloatArray,
     *,
     regularizer: str = "margin",
     tol: float = 1e-6,
 ) -> FixedVectors:
-    """`learn_with_vectors` for out-of-core rows, each of cost C times its weight."""
-    space = _space(data.kernel, vectors, regularizer)
-    return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
+    """`learn_with_vectors` for the classes of a training set, each row of cost C times its weight.
 
-
-def _space(kernel: Kernel, vectors: FloatArray, regularizer: str) -> SubspaceMap:
-    if regularizer == "margin":
-        return WhitenedMap.from_vectors(kernel, vectors)
-    return EmpiricalMap.from_vectors(kernel, vectors)
+    The rows may be out of core, where the hinge has a solver of its own.
+    """
+    if isinstance(data, OutOfCoreData):
+        space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
+        return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
+    costs = C * data.weights
+    return learn_with_vectors(
+        data.X, data.targets, costs, kernel, vectors, regularizer=regularizer, tol=tol
+    )
 
 
 def _learned(space: SubspaceMap, solutions: Sequence[Solution | BlockSolution]) -> FixedVectors:

@@ -16,10 +16,9 @@ from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
-from kernelet.learners.direct.problems.out_of_core import BLOCK_LOSSES
-from kernelet.learners.direct.problems.svm import LOSSES, SVMProblem
-from kernelet.learners.direct.search.ground import OutOfCoreGround, TableGround
+from kernelet.learners.direct.problems.out_of_core import SVM_PROBLEMS
 from kernelet.learners.direct.search.learn import INNER_SHARE
+from kernelet.learners.direct.search.rows import labelled_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
 
@@ -194,30 +193,17 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        choice("loss", self.loss, LOSSES)
-        shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        costs = cost(self.C) * data.weights
-        positive("tol", self.tol)
-        columns = [data.targets] if shared else [column[:, None] for column in data.targets.T]
-        problems = [SVMProblem(Y, costs, self.loss, INNER_SHARE * self.tol) for Y in columns]
-        ground = TableGround(data.X, data.weights, self.classes_[data.codes])
-        whole = SVMProblem(data.targets, costs, self.loss, INNER_SHARE * self.tol)
-        searches = self._search_vectors(ground, data.kernel, problems, data.rng, whole)
-        return self._store(searches, data.kernel)
+    _learns_out_of_core = True
 
-    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        problem = BLOCK_LOSSES[choice("loss", self.loss, BLOCK_LOSSES)]
+    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
+        problem = SVM_PROBLEMS[choice("loss", self.loss, SVM_PROBLEMS)]
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        C, tol = cost(self.C), positive("tol", self.tol)
+        C, tol = cost(self.C), INNER_SHARE * positive("tol", self.tol)
         targets = Targets.of_classes(data.n_classes)
         sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
-        problems = [problem(each, C, INNER_SHARE * tol) for each in sets]
-        whole = problem(targets, C, INNER_SHARE * tol)
-        searches = self._search_vectors(
-            OutOfCoreGround(data), data.kernel, problems, data.rng, whole
-        )
-        return self._store(searches, data.kernel)
+        rows = [labelled_rows(data, problem(each, C, tol), self.classes_) for each in sets]
+        whole = rows[0] if shared else labelled_rows(data, problem(targets, C, tol), self.classes_)
+        return self._store(self._search_vectors(rows, data.kernel, data.rng, whole), data.kernel)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

@@ -15,8 +15,8 @@ from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.interval import IntervalProblem, SquaredIntervalProblem
-from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
@@ -182,13 +182,8 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         self.random_state = random_state
 
     def _learn(self, data: RegressionSet) -> KernelMachine:
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights, data.targets),
-            data.kernel,
-            [self._problem(data)],
-            data.rng,
-        )
-        return self._store(searches, data.kernel)
+        rows = RowsInMemory(data.X, data.weights, self._problem(data), data.targets)
+        return self._store(self._search_vectors([rows], data.kernel, data.rng), data.kernel)
 
     def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
         costs = cost(self.C) * data.weights

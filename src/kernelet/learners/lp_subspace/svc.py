@@ -196,7 +196,11 @@ class SubspaceLPSVC(KernelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
+    _learns_out_of_core = True
+
+    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
+        if isinstance(data, OutOfCoreData):
+            return self._learn_out_of_core(data)
         self._check_options()
         with reporting(self, verbose=0, max_steps=0):
             space, Phi = self._project(data)

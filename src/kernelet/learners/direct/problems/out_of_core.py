@@ -148,7 +148,7 @@ class SquaredHingeBlockProblem:
         )
 
 
-BLOCK_LOSSES: dict[str, Any] = {
+SVM_PROBLEMS: dict[str, Any] = {
     "hinge": HingeBlockProblem,
     "squared_hinge": SquaredHingeBlockProblem,
 }
