@@ -201,6 +201,7 @@ class TestFittedAttributes:
 FUNCTIONS = [
     learners.calibrate,
     learners.compress,
+    learners.register_loss,
     learn_reduced_set,
     learn_direct,
     best_rows,
@@ -217,7 +218,13 @@ PUBLIC = {
     },
     **{
         kind.__name__: kind
-        for kind in (CalibratedMachine, SigmoidCalibration, TemperatureCalibration)
+        for kind in (
+            CalibratedMachine,
+            SigmoidCalibration,
+            TemperatureCalibration,
+            learners.MarginLoss,
+            learners.SmoothLoss,
+        )
     },
 }
 

@@ -16,8 +16,8 @@ from kernelet import load
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Matern52, RationalQuadratic, ScaledFeatures
 from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
+from kernelet.learners.direct.losses import squared_hinge
 from kernelet.learners.direct.problems import interval as interval_problems
-from kernelet.learners.direct.problems import svm as svm_problem
 from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.interval import SquaredIntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
@@ -54,7 +54,7 @@ each_part = pytest.mark.parametrize("learn", LOGS)
 @pytest.fixture
 def tight(monkeypatch):
     """Inner problems solved as finely as differences of W need."""
-    for module in (svm_problem, interval_problems):
+    for module in (squared_hinge, interval_problems):
         monkeypatch.setattr(module, "SEARCH_TOL", 1e-13)
 
 

@@ -13,10 +13,9 @@ from kernelet import KernelFisherClassifier, SparseSVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
 from kernelet.learners.base.out_of_core import out_of_core_data
-from kernelet.learners.direct.problems.out_of_core import (
-    ContrastBlockProblem,
-    SquaredHingeBlockProblem,
-)
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
+from kernelet.learners.direct.problems.svm import ClassProblem
 from kernelet.learners.direct.search import joint_objective
 from kernelet.learners.direct.search import rows as search_rows
 from kernelet.learners.direct.search.joint_objective import JointObjective
@@ -37,7 +36,7 @@ LENGTHS = [2500, 2500, 1000]
 Z = X[:6].copy()
 TARGETS = Targets.of_classes(2)
 PROBLEMS = {
-    "squared hinge": SquaredHingeBlockProblem(TARGETS, 2.0, 1e-10),
+    "squared hinge": ClassProblem(TARGETS, 2.0, find_loss("squared_hinge"), 1e-10),
     "Fisher": ContrastBlockProblem(TARGETS, 1e-3),
 }
 each_problem = pytest.mark.parametrize("name", PROBLEMS)

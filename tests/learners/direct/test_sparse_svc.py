@@ -161,7 +161,7 @@ class TestParameters:
             ({"tol": 0.0}, "tol must"),
             ({"max_iter": 0}, "max_iter must"),
             ({"n_init": 0}, "n_init must"),
-            ({"loss": "log"}, "loss must be one of 'hinge', 'squared_hinge'"),
+            ({"loss": "log"}, "loss must be one of 'hinge', .*'squared_hinge'"),
             ({"vectors": "both"}, "vectors must be one of 'per_class', 'shared'"),
             ({"init": "means"}, "means"),
             ({"init": np.zeros((4, 2))}, "n_vectors=5, but 4"),

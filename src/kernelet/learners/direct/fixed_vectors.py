@@ -11,11 +11,11 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingSet
-from kernelet.learners.direct.problems.svm import LOSSES
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.losses.base import Machine
 from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
-from kernelet.solvers import Solution
-from kernelet.solvers.blocks.hinge import BlockSolution, block_hinge
+from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
 
 # "margin" is 1/2 beta' K^z beta, the norm of the function, equation (28); "ridge" is the RSVM's
@@ -31,7 +31,7 @@ class FixedVectors:
     """Machine over given vectors, with the solutions that prove it."""
 
     machine: KernelMachine
-    solutions: Sequence[Solution | BlockSolution]
+    solutions: Sequence[Machine]
 
     @property
     def gap(self) -> float:
@@ -60,7 +60,8 @@ def learn_with_vectors(
     costs : ndarray of shape (n,) or (n, k)
     kernel : Kernel
     vectors : ndarray of shape (m, d)
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : str, default="hinge"
+        The name of a loss.
     regularizer : {"margin", "ridge"}, default="margin"
     tol : float, default=1e-6
 
@@ -69,7 +70,7 @@ def learn_with_vectors(
     FixedVectors
     """
     space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
-    return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
+    return _learned(space, find_loss(loss).machines(space.features(X), Y, costs, tol))
 
 
 def learn_classes(
@@ -94,7 +95,7 @@ def learn_classes(
     )
 
 
-def _learned(space: SubspaceMap, solutions: Sequence[Solution | BlockSolution]) -> FixedVectors:
+def _learned(space: SubspaceMap, solutions: Sequence[Machine]) -> FixedVectors:
     weights = np.stack([solution.weights for solution in solutions], axis=1)
     machine = KernelMachine(
         space.kernel,

@@ -17,7 +17,7 @@ from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.fixed_vectors import learn_classes
-from kernelet.learners.direct.problems.out_of_core import ContrastBlockProblem
+from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
 from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.rows import labelled_rows
 from kernelet.machine import KernelMachine

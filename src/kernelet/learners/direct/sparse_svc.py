@@ -16,7 +16,8 @@ from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
-from kernelet.learners.direct.problems.out_of_core import SVM_PROBLEMS
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.problems.svm import ClassProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.rows import labelled_rows
 from kernelet.machine import KernelMachine
@@ -66,7 +67,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     rank : int or None, default=None
         Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
         there are features.
-    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge"} or registered name, default="squared_hinge"
         The squared hinge is smooth: vectors and scales are found in one fast descent. The hinge is
         the paper's; its search starts where that of the squared hinge ends.
     vectors : {"shared", "per_class"}, default="shared"
@@ -196,14 +197,18 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     _learns_out_of_core = True
 
     def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
-        problem = SVM_PROBLEMS[choice("loss", self.loss, SVM_PROBLEMS)]
+        loss = find_loss(self.loss)
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
         C, tol = cost(self.C), INNER_SHARE * positive("tol", self.tol)
         targets = Targets.of_classes(data.n_classes)
         sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
-        rows = [labelled_rows(data, problem(each, C, tol), self.classes_) for each in sets]
-        whole = rows[0] if shared else labelled_rows(data, problem(targets, C, tol), self.classes_)
-        return self._store(self._search_vectors(rows, data.kernel, data.rng, whole), data.kernel)
+        if not shared:  # all machines together choose the cost and the kernel
+            sets.append(targets)
+        *rows, whole = [
+            labelled_rows(data, ClassProblem(each, C, loss, tol), self.classes_) for each in sets
+        ]
+        learned = self._search_vectors(rows or [whole], data.kernel, data.rng, whole)
+        return self._store(learned, data.kernel)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

@@ -145,7 +145,7 @@ class RowsOutOfCore:
     ----------
     data : OutOfCoreData
     problem : block problem
-        Over all rows; see `problems.out_of_core`.
+        Over all rows; see `problems.svm.ClassProblem`.
     """
 
     def __init__(self, data: OutOfCoreData, problem: Any) -> None:
@@ -165,7 +165,7 @@ class RowsOutOfCore:
 def labelled_rows(
     data: TrainingSet | OutOfCoreData, problem: Any, classes: NDArray[Any]
 ) -> SearchRows:
-    """Rows with classes and a problem that is stated for classes; see `problems.out_of_core`."""
+    """Rows with classes and a problem stated for classes, such as `ClassProblem`."""
     if isinstance(data, OutOfCoreData):
         return RowsOutOfCore(data, problem)
     inner = problem.over(data.codes, data.weights)
