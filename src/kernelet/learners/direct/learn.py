@@ -147,43 +147,61 @@ def learn_vectors(
     Learned
     """
     plan = _plan(list(rows), whole, settings, rng, loop, last, saved)
-
-    def search(k: int) -> Descent:
-        kept = None if saved is None else saved.start(k)
-
-        def on_step(step: Progress) -> bool:
-            if loop.interrupted:
-                raise KeyboardInterrupt
-            model = None if attributes is None else lambda: attributes(step)
-            keep = None
-            if saved is not None:
-                keep = lambda: saved.write(k, step, plan.settings.task.kernel)  # noqa: E731
-            return loop.report(step, step.n_iter, model, keep)
-
-        def descend_from(seed: int) -> Descent:
-            return search_vectors(
-                plan.rows[k],
-                plan.settings.task,
-                kept or plan.start(k, seed),
-                max_iter=settings.max_iter,
-                tol=settings.tol,
-                seed=seed,
-                on_step=on_step,
-            )
-
-        chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
-        end = _best_of(descend_from, chances)
-        if end.interrupted:
-            loop.interrupt()
-        return end
-
-    ends = loop.each(search, len(rows), settings.n_jobs)
+    watch = _Watch(loop, plan.settings.task.kernel, saved, attributes)
+    ends = loop.each(lambda k: _search(plan, k, watch), len(rows), settings.n_jobs)
     if saved is not None and not loop.interrupted:
         saved.remove()
     gain = plan.kernel_gain
     if plan.settings.task.learn != "nothing":
         gain = ends[0].kernel_gain
     return Learned(ends, plan.cost, gain, loop.interrupted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Watch:
+    """What happens after the steps of a search: checkpoints, callbacks, the end after Ctrl-C."""
+
+    loop: Loop
+    kernel: Kernel
+    saved: Checkpoint | None
+    attributes: Callable[[Progress], dict[str, Any]] | None
+
+    def start(self, k: int) -> SearchStart | None:
+        """Where the checkpoint says that a search was broken off."""
+        return None if self.saved is None else self.saved.start(k)
+
+    def step(self, k: int, step: Progress) -> bool:
+        """Report a step of a search; returns whether a callback asks for its end."""
+        if self.loop.interrupted:  # in another search
+            raise KeyboardInterrupt
+        make, keep = self.attributes, None
+        model = None if make is None else lambda: make(step)
+        if (saved := self.saved) is not None:
+            keep = lambda: saved.write(k, step, self.kernel)  # noqa: E731
+        return self.loop.report(step, step.n_iter, model, keep)
+
+
+def _search(plan: _Plan, k: int, watch: _Watch) -> Descent:
+    """The best of the searches for one set of vectors."""
+    kept = watch.start(k)
+
+    def descend_from(seed: int) -> Descent:
+        return search_vectors(
+            plan.rows[k],
+            plan.settings.task,
+            kept or plan.start(k, seed),
+            max_iter=plan.settings.max_iter,
+            tol=plan.settings.tol,
+            seed=seed,
+            on_step=lambda step: watch.step(k, step),
+        )
+
+    # a start that is known before is the same for every seed
+    chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
+    end = _best_of(descend_from, chances)
+    if end.interrupted:
+        watch.loop.interrupt()
+    return end
 
 
 def _plan(

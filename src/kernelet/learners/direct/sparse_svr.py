@@ -19,8 +19,6 @@ from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
-LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
-
 
 @saved(kernel_gain_=float, **FITTED)
 class SparseSVR(DirectEstimator, KernelRegressor):
@@ -188,19 +186,34 @@ class SparseSVR(DirectEstimator, KernelRegressor):
     def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
         costs = cost(self.C) * data.weights
         tol = INNER_SHARE * positive("tol", self.tol)
-        loss = choice("loss", self.loss, LOSSES)
-        if loss == "quantile":
-            quantile = self.quantile
-            if not isinstance(quantile, Real) or not 0.0 < float(quantile) < 1.0:
-                raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}.")
-            return IntervalProblem.pinball(data.targets, costs, float(quantile), data.size, tol)
+        return LOSSES[choice("loss", self.loss, LOSSES)](self, data, costs, tol)
+
+    def _epsilon(self) -> float:
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
             raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")
-        if loss == "squared_epsilon_insensitive":
-            return SquaredIntervalProblem.tube(data.targets, costs, float(epsilon), tol)
-        return IntervalProblem.tube(data.targets, costs, float(epsilon), data.size, tol)
+        return float(epsilon)
+
+    def _quantile(self) -> float:
+        quantile = self.quantile
+        if not isinstance(quantile, Real) or not 0.0 < float(quantile) < 1.0:
+            raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}.")
+        return float(quantile)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
         self._recall_vectors()
+
+
+# The problem that each loss states, from the model, its rows, their costs and a tolerance.
+LOSSES: dict[str, Callable[..., IntervalProblem | SquaredIntervalProblem]] = {
+    "epsilon_insensitive": lambda model, data, costs, tol: IntervalProblem.tube(
+        data.targets, costs, model._epsilon(), data.size, tol
+    ),
+    "squared_epsilon_insensitive": lambda model, data, costs, tol: SquaredIntervalProblem.tube(
+        data.targets, costs, model._epsilon(), tol
+    ),
+    "quantile": lambda model, data, costs, tol: IntervalProblem.pinball(
+        data.targets, costs, model._quantile(), data.size, tol
+    ),
+}

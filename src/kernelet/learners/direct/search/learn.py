@@ -179,31 +179,24 @@ def search_vectors(
     limits = Limits(max_iter, tol, n_before, UNJUDGED_STEPS if n_before else 0)
     is_twin = rows.inner.smooth is not rows.inner  # another loss, whose end is only a start
     joint = _joint_objective(rows, task, start, seed)
-    if joint is None:
-        return descend(
-            _objective(rows, task.kernel, seed, start.n_rows or 0),
-            start.vectors,
-            limits,
-            n_vectors=start.n_vectors,
-            random_state=seed,
-            on_step=on_step,
-        )
+    objective: Objective = joint or _objective(rows, task.kernel, seed, start.n_rows or 0)
+    is_first = joint is not None and is_twin
     first_limits = limits
-    if is_twin:
+    if is_first:
         steps = n_before if start.is_prepared else max(1, max_iter // 2)
         first_limits = replace(limits, max_iter=steps, tol=max(tol, _FIRST_TOL))
     first = descend(
-        joint,
+        objective,
         start.vectors,
         first_limits,
         n_vectors=start.n_vectors,
         random_state=seed,
-        on_step=_preliminary(on_step) if is_twin else on_step,
+        on_step=_preliminary(on_step) if is_first else on_step,
     )
-    if task.learn != "nothing" and not is_trial:
+    if joint is not None and task.learn != "nothing" and not is_trial:
         drops = task.learn == "features" and rows.inner.smooth.is_sum
         first = _settled(first, joint, drops, seed)
-    if not is_twin:
+    if not is_first:
         return first
     end = descend(
         _objective(rows, first.best.kernel, seed),
