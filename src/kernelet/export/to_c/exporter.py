@@ -10,9 +10,10 @@ from typing import Any
 from kernelet.export.model import exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_c.cost import Cost
-from kernelet.export.to_c.fixed_source import FixedSource
-from kernelet.export.to_c.float_source import FloatSource
+from kernelet.export.to_c.fixed_source import fixed_source
+from kernelet.export.to_c.float_source import float_source
 from kernelet.export.to_c.pieces import REALS, identifier
+from kernelet.export.to_c.source import Source
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = (*REALS, "q15")
@@ -125,9 +126,8 @@ def c_source(
 ) -> CSource:
     """The files that `c` writes; ``header`` is the name by which the source includes it."""
     made = _made(model, name, dtype)
-    lines = made.source(f"{name}.h" if header is None else header)
-    source = "\n".join(lines).rstrip() + "\n"
-    return CSource(name, "\n".join(made.header()) + "\n", source, made.cost)
+    source = made.source(f"{name}.h" if header is None else header)
+    return CSource(name, made.header(), source, made.cost)
 
 
 def c_cost(model: Any, dtype: str = "float32") -> Cost:
@@ -154,10 +154,10 @@ def c_cost(model: Any, dtype: str = "float32") -> Cost:
     return _made(model, "machine", dtype).cost
 
 
-def _made(model: Any, name: str, dtype: str) -> FloatSource | FixedSource:
+def _made(model: Any, name: str, dtype: str) -> Source:
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)
     if dtype == "q15":
-        return FixedSource(exported, name)
-    return FloatSource(exported, name, REALS[dtype])
+        return fixed_source(exported, name)
+    return float_source(exported, name, REALS[dtype])
