@@ -11,8 +11,10 @@ from kernelet.export.to_c.pieces import Real, Table, block_comment, integers, te
 from kernelet.machine.columns import Category, Number
 
 Columns = Sequence[Number | Category]
-# In the table of how many indicators a column has.
+# In the table of how many indicators a column has: a column of numbers has a scale instead. A
+# column of categories may have 0, so that is taken; encode.c and fixed.c ask for this number.
 _NUMBER = -1
+# Categories that the comment in the header lists, about two lines of it; all are in a table.
 _LISTED = 12
 
 
@@ -68,11 +70,9 @@ def category_tables(columns: Columns, name: str) -> list[Table]:
     known = [c.categories if isinstance(c, Category) else () for c in columns]
     first = np.cumsum([0, *(len(categories) for categories in known)])
     every = [text for categories in known for text in categories]
-    return [
-        *tables,
-        texts("categories", every or [""]),
-        integers("int", "category_start", first),
-    ]
+    # C has no arrays of length 0, which a column without known categories would make
+    tables += [texts("categories", every or [""]), integers("int", "category_start", first)]
+    return tables
 
 
 def column_values(columns: Columns, name: str) -> dict[str, object]:

@@ -17,9 +17,10 @@ from kernelet.export.to_c.projection import projection_arithmetic, projection_va
 from kernelet.export.to_c.quantize import FLOAT, quantize_tables, quantize_values
 from kernelet.export.to_c.source import Source
 
-# 2^(-i/64) for i = 0, ..., 64 and straight lines in between: 2e-5 from the curve at most.
+# 2^(-i/64) for i = 0, ..., 64 and straight lines in between, (ln(2) / 64)^2 / 8 = 1.5e-5 from the
+# curve at most: as much as rounding to 1/32768. `power` in fixed.c takes 6 bits for i.
 _STEPS = 64
-# Of what functions keep on the stack beside arrays, see float_source.py.
+# Bytes that functions keep on the stack beside arrays, measured as in float_source.py.
 _FRAMES = 144
 
 
@@ -40,7 +41,7 @@ def fixed_source(exported: ExportedModel, name: str) -> Source:
         *category_tables(columns, name),
         *interface.labels(),
     ]
-    cost = _cost(interface, tables, projection)
+    cost = _cost(interface, tables)
     about = _about(exported, fixed, cost)
     if projection is not None:
         about += _about_projection(projection, by_matrix)
@@ -79,7 +80,7 @@ def _logits_tables(logits: FixedLogits | None) -> list[Table]:
     ]
 
 
-def _cost(interface: Interface, tables: list[Table], projection: Projection | None) -> Cost:
+def _cost(interface: Interface, tables: list[Table]) -> Cost:
     machine = interface.exported.machine
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
     combinations = interface.n_combinations
@@ -90,7 +91,8 @@ def _cost(interface: Interface, tables: list[Table], projection: Projection | No
         stacked += (12 if interface.exported.break_ties else 4) * interface.n_classes  # votes
     if combinations:  # before that, the arrays of quantize
         stacked = max(stacked, 4 * combinations + (4 * d if interface.exported.columns else 0))
-    arithmetic = m * (3 * (combinations or d) + 2 * k) + projection_arithmetic(projection)
+    arithmetic = m * (3 * (combinations or d) + 2 * k)
+    arithmetic += projection_arithmetic(interface.projection)
     return Cost(flash_bytes(tables), stacked + _FRAMES, arithmetic, 0)
 
 

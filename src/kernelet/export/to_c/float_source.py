@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelet._hooks import hooks
 from kernelet.export.model import ExportedModel
-from kernelet.export.projection import Projection, counted_features, projected
+from kernelet.export.projection import counted_features, projected
 from kernelet.export.rounding import has_taxicab_distances, rounding_units
 from kernelet.export.to_c.columns import category_tables, column_tables, column_values
 from kernelet.export.to_c.cost import Cost, flash_bytes
@@ -27,8 +27,8 @@ from kernelet.machine import (
     TemperatureCalibration,
 )
 
-# Of what functions keep on the stack beside arrays, math.h's among them: measured on a Cortex-M4,
-# where `make test-cortex` measures again.
+# Bytes that functions, those of math.h included, keep on the stack beside arrays. Measured on a
+# Cortex-M4; `make test-cortex` measures them again.
 _FRAMES = {"float": 128, "double": 272}
 
 # Of the bound, where the kernel takes combinations.
@@ -53,9 +53,8 @@ def float_source(exported: ExportedModel, name: str, real: Real) -> Source:
         *category_tables(columns, name),
         *interface.labels(),
     ]
-    cost = _cost(interface, real, kernel, tables, projection)
+    cost = _cost(interface, real, kernel, tables)
     k = machine.n_outputs
-    encoded = "row" if columns else "x"
     values = {
         **interface.values(),
         **column_values(columns, name),
@@ -69,9 +68,6 @@ def float_source(exported: ExportedModel, name: str, real: Real) -> Source:
         "score_type": real.name,
         "share_type": real.name,
         "of_pairs": "",
-        "encodes": bool(columns),
-        "encoded": encoded,
-        "point": encoded if projection is None else "combined",
         "kernel": kernel.lines,
         "fours": k - k % 4,
         "rest": k % 4,
@@ -103,24 +99,17 @@ def _calibration_tables(calibration: Calibration | None, real: Real) -> list[Tab
     ]
 
 
-def _cost(
-    interface: Interface,
-    real: Real,
-    kernel: KernelSource,
-    tables: list[Table],
-    projection: Projection | None,
-) -> Cost:
+def _cost(interface: Interface, real: Real, kernel: KernelSource, tables: list[Table]) -> Cost:
     machine, columns = interface.exported.machine, interface.exported.columns
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
     length = interface.n_combinations or d
-    stacked = max(2, k)
+    stacked = max(2, k)  # two values are compared where there is one output
     if interface.exported.reading == "pairs":
         stacked += 2 * interface.n_classes  # votes and confidence
-    stacked += 0 if columns is None else d
-    stacked += interface.n_combinations
+    stacked += (0 if columns is None else d) + interface.n_combinations  # of `outputs`
     calls = m * kernel.calls + (interface.n_classes if interface.has_probabilities else 0)
     arithmetic = m * (kernel.arithmetic * length + 2 * k) + 2 * len(columns or ())
-    arithmetic += projection_arithmetic(projection)
+    arithmetic += projection_arithmetic(interface.projection)
     ram = real.dtype.itemsize * stacked + _FRAMES[real.name]
     return Cost(flash_bytes(tables), ram, arithmetic, calls)
 

@@ -85,6 +85,7 @@ class Interface:
     def values(self) -> dict[str, object]:
         """What templates ask of a model."""
         exported, k = self.exported, self.exported.machine.n_outputs
+        encoded = "x" if exported.columns is None else "row"
         is_outliers, is_pairs = exported.reading == "outliers", exported.reading == "pairs"
         is_softmax = isinstance(exported.calibration, TemperatureCalibration)
         names = exported.feature_names if exported.columns is None else None
@@ -93,6 +94,9 @@ class Interface:
             "prefix": self.prefix,
             "given_length": self.given_length,
             "kernel_length": self.kernel_length,
+            "encodes": exported.columns is not None,
+            "encoded": encoded,
+            "point": encoded if self.projection is None else "combined",
             "n_features": exported.machine.n_features,
             "n_vectors": exported.machine.n_vectors,
             "n_combinations": self.n_combinations,

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelet.machine.texts import in_plain_ascii, visible
 
+# Columns of a line of numbers, below the 100 that editors show side by side.
 _WIDTH = 96
-# Of the types of tables; texts are four bytes of pointer, and themselves.
+# Of the types of tables, on a 32-bit processor. Texts are four bytes of pointer, and themselves.
 _BYTES = {"float": 4, "double": 8, "int": 4, "short": 2, "int16_t": 2, "uint16_t": 2, "int64_t": 8}
 _TEXT = "char *const"
 # Between the two characters of what ends or begins a comment, and of what begins a trigraph.

@@ -21,6 +21,7 @@ def quantize_tables(
 ) -> list[Table]:
     """Centre and rate of each column of numbers, or combination; integers of each indicator."""
     columns = exported.columns
+    # the integers are made of what the kernel takes, once it is computed
     if columns is None or projection is not None:
         tables = [
             *column_tables(columns or (), FLOAT),
@@ -28,6 +29,7 @@ def quantize_tables(
             FLOAT.table("centres", fixed.centres),
         ]
         return tables if _is_even(fixed) else [*tables, FLOAT.table("rates", fixed.rates)]
+    # or of the columns at once: no row of floats is kept
     centres, rates, place = [], [], 0
     for column in columns:
         if isinstance(column, Number):
@@ -58,14 +60,11 @@ def quantize_values(
 ) -> dict[str, object]:
     """What the template asks of ``quantize``."""
     has_columns = exported.columns is not None
-    encoded = "row" if has_columns else "x"
     return {
         "real": FLOAT.name,
         "f": FLOAT.suffix,
         "largest": LARGEST,
         "by_column": has_columns and projection is None,
         "encodes": has_columns and projection is not None,
-        "encoded": encoded,
-        "point": encoded if projection is None else "combined",
         "rate": FLOAT.constant(float(fixed.rates[0])) if _is_even(fixed) else "rates[i]",
     }
