@@ -5,22 +5,26 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, column_or_1d
 
 from kernelet.selection.budgets import budget_parameter
 from kernelet.selection.cost import kernel_step, microseconds_per_row, model_bytes, vectors_used
+from kernelet.selection.routing import routing_enabled
 
 Parameters = Mapping[str, Any]
+# scikit-learn's: of a model, rows, targets and further arguments.
+Scorer = Callable[..., float]
 
 
 @runtime_checkable
@@ -72,13 +76,25 @@ class Task:
 
     estimator: Any
     budgets: tuple[int, ...]
-    scorer: Any
+    scorer: Scorer
     reference: Any = None
     fit: Parameters = field(default_factory=dict)
     reference_fit: Parameters = field(default_factory=dict)
     score: Parameters = field(default_factory=dict)
     error_score: float | str = float("nan")
     verbose: int = 0
+
+
+def checked_targets(estimator: Any, y: Any) -> Any:
+    """The targets that an estimator can be fitted to; None where it needs none."""
+    if y is None:
+        if get_tags(estimator).target_tags.required:
+            raise ValueError("BudgetSearchCV requires y to be passed, but the target y is None.")
+        return None
+    if is_classifier(estimator):
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+    return y
 
 
 def run_fold(
@@ -134,9 +150,8 @@ def path(
         name, last = estimator.steps[-1]
         own = {key.removeprefix(f"{name}__"): value for key, value in fit.items()}
         # With metadata routing it is the Pipeline that knows which step gets what.
-        if all(key.startswith(f"{name}__") for key in fit) and not (
-            fit and get_config()["enable_metadata_routing"]
-        ):
+        is_own = all(key.startswith(f"{name}__") for key in fit)
+        if is_own and not (fit and routing_enabled()):
             head = clone(estimator[:-1])
             features = head.fit_transform(X, y) if len(head) else X
             for model in last.iter_path(features, y, budgets, **own):
@@ -191,7 +206,7 @@ def _outcomes(
 
 def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str, Any]:
     """The parameters, those with one value per row of X cut to some of its rows."""
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = _num_samples(X)
     cut = {}
     for name, value in parameters.items():
         shape = np.shape(value) if not hasattr(value, "shape") else value.shape

@@ -10,8 +10,9 @@ from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.selection.folds import Fold, Outcome
-from kernelet.selection.rules import FloatArray, standard_errors
+from kernelet.selection.rules import standard_errors
 
 # name in cv_results_ -> attribute of an Outcome
 _MEASURED = {

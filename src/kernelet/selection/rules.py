@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice
 
-FloatArray = NDArray[np.float64]
 Rule = str | Callable[[Mapping[str, Any]], int]
 RULES = ("one_standard_error", "best", "match")
 
@@ -30,6 +30,15 @@ class Target:
         allowed = errors if self.standard_error is None else self.standard_error
         reached: NDArray[np.bool_] = means >= self.score - allowed
         return reached
+
+
+def target_of(reference: Any, results: Mapping[str, float] | None) -> Target | None:
+    """What a reference asks for: a number itself, of a model what it reached on the folds."""
+    if isinstance(reference, Real):
+        return Target(float(reference))
+    if results is None:
+        return None
+    return Target(results["mean_test_score"], results["standard_error_test_score"])
 
 
 def standard_errors(scores: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from kernelet.export.model import ExportedModel
 from kernelet.kernels import Gaussian, Kernel, ScaledFeatures
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 
-# Beyond this r, exp(-r^2) is below 2e-5, less than one unit of a kernel value. A row that is farther
+# Beyond this r, exp(-r^2) is below 2e-5, less than a unit of kernel values: a row that is farther
 # from all vectors may be moved to the end of the range.
 _VANISHING = 3.3
 LARGEST = 32767  # of int16_t, whose -32768 is left out: the range is symmetric
