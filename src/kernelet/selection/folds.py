@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, column_or_1d
 
 from kernelet.selection.budgets import budget_parameter
 from kernelet.selection.cost import kernel_step, microseconds_per_row, model_bytes, vectors_used
-from kernelet.selection.routing import routing_enabled
+from kernelet.selection.routing import Routed, routing_enabled
 
 Parameters = Mapping[str, Any]
 # scikit-learn's: of a model, rows, targets and further arguments.
@@ -70,17 +70,15 @@ class Fold:
 class Task:
     """What is the same in every fold.
 
-    ``fit``, ``reference_fit`` and ``score`` are further arguments of these methods; those with a
-    value for every row are cut to the rows of the fold.
+    Of the further arguments in ``routed``, those with a value for every row are cut to the rows of
+    the fold.
     """
 
     estimator: Any
     budgets: tuple[int, ...]
     scorer: Scorer
     reference: Any = None
-    fit: Parameters = field(default_factory=dict)
-    reference_fit: Parameters = field(default_factory=dict)
-    score: Parameters = field(default_factory=dict)
+    routed: Routed = field(default_factory=Routed)
     error_score: float | str = float("nan")
     verbose: int = 0
 
@@ -104,13 +102,13 @@ def run_fold(
     fold = Fold()
     rows = (_safe_indexing(X, train), None if y is None else _safe_indexing(y, train))
     held_out = (_safe_indexing(X, test), None if y is None else _safe_indexing(y, test))
-    score = rows_of(task.score, X, test)
+    score = rows_of(task.routed.score, X, test)
     try:
         left = list(task.budgets)
         while left:
             # a failure ends the path: it begins anew at the next budget
             n_left = len(left)
-            models = path(task.estimator, tuple(left), *rows, rows_of(task.fit, X, train))
+            models = path(task.estimator, tuple(left), *rows, rows_of(task.routed.fit, X, train))
             for outcome in _outcomes(task, models, held_out, score):
                 if task.verbose > 1:
                     _print_outcome(number, left[0], outcome)
@@ -119,7 +117,8 @@ def run_fold(
             if len(left) == n_left:
                 raise RuntimeError(f"{task.estimator!r} has a path that ends before {left}.")
         if task.reference is not None:
-            model = _fitted(clone(task.reference), *rows, rows_of(task.reference_fit, X, train))
+            fit = rows_of(task.routed.reference_fit, X, train)
+            model = _fitted(clone(task.reference), *rows, fit)
             (fold.reference,) = _outcomes(task, model, held_out, score)
     except KeyboardInterrupt:
         fold.interrupted = True

@@ -196,9 +196,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             budgets,
             scorer,
             None if isinstance(self.reference, Real) else self.reference,
-            routed.fit,
-            routed.reference_fit,
-            routed.score,
+            routed,
             self.error_score,
             self.verbose,
         )
