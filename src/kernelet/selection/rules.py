@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import sem
 
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
@@ -43,10 +44,7 @@ def target_of(reference: Any, results: Mapping[str, float] | None) -> Target | N
 
 def standard_errors(scores: FloatArray) -> FloatArray:
     """Standard error of the mean over the rows; 0 for a single row, which has none."""
-    n = scores.shape[0]
-    if n < 2:
-        return np.zeros(scores.shape[1])
-    errors: FloatArray = np.std(scores, axis=0, ddof=1) / np.sqrt(n)
+    errors: FloatArray = sem(scores, axis=0) if len(scores) > 1 else np.zeros(scores.shape[1])
     return errors
 
 

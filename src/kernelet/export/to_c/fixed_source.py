@@ -63,7 +63,7 @@ def fixed_source(exported: ExportedModel, name: str) -> Source:
         "pre_shift": fixed.pre_shift,
         "multiplier": fixed.multiplier,
         "post_shift": fixed.post_shift,
-        "of_pairs": " of the pairs (0, 1), (0, 2), ..." if exported.reading == "pairs" else "",
+        "of_pairs": " of the pairs (0, 1), (0, 2), ..." if interface.is_pairs else "",
         "logit_shift": 0 if fixed.logits is None else fixed.logits.shift,
     }
     values["compared"] = "t" if values["by_probability"] else "scores"
@@ -87,7 +87,7 @@ def _cost(interface: Interface, tables: list[Table]) -> Cost:
     stacked = 12 * k  # sums and scores
     if interface.has_probabilities:
         stacked += 12 * k  # logits and shares
-    if interface.exported.reading == "pairs":
+    if interface.is_pairs:
         stacked += (12 if interface.exported.break_ties else 4) * interface.n_classes  # votes
     if combinations:  # before that, the arrays of quantize
         stacked = max(stacked, 4 * combinations + (4 * d if interface.exported.columns else 0))

@@ -20,12 +20,7 @@ from kernelet.export.to_c.projection import (
 )
 from kernelet.export.to_c.source import Source
 from kernelet.kernels.input_stage import input_stage
-from kernelet.machine import (
-    Calibration,
-    KernelMachine,
-    SigmoidCalibration,
-    TemperatureCalibration,
-)
+from kernelet.machine import Calibration, KernelMachine, SigmoidCalibration, TemperatureCalibration
 
 # Bytes that functions, those of math.h included, keep on the stack beside arrays. Measured on a
 # Cortex-M4; `make test-cortex` measures them again.
@@ -104,7 +99,7 @@ def _cost(interface: Interface, real: Real, kernel: KernelSource, tables: list[T
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
     length = interface.n_combinations or d
     stacked = max(2, k)  # two values are compared where there is one output
-    if interface.exported.reading == "pairs":
+    if interface.is_pairs:
         stacked += 2 * interface.n_classes  # votes and confidence
     stacked += (0 if columns is None else d) + interface.n_combinations  # of `outputs`
     calls = m * kernel.calls + (interface.n_classes if interface.has_probabilities else 0)

@@ -54,9 +54,14 @@ class Interface:
         return 0 if self.projection is None else self.projection.n_combinations
 
     @property
+    def is_pairs(self) -> bool:
+        """Whether outputs are of pairs of classes, which vote."""
+        return self.exported.reading == "pairs"
+
+    @property
     def n_scores(self) -> int:
         """Numbers that the decision function gives for a row."""
-        if self.exported.reading == "pairs" and self.exported.votes:
+        if self.is_pairs and self.exported.votes:
             return len(self.exported.classes or ())
         return self.exported.machine.n_outputs
 
@@ -86,7 +91,7 @@ class Interface:
         """What templates ask of a model."""
         exported, k = self.exported, self.exported.machine.n_outputs
         encoded = "x" if exported.columns is None else "row"
-        is_outliers, is_pairs = exported.reading == "outliers", exported.reading == "pairs"
+        is_outliers = exported.reading == "outliers"
         is_softmax = isinstance(exported.calibration, TemperatureCalibration)
         names = exported.feature_names if exported.columns is None else None
         return {
@@ -108,8 +113,8 @@ class Interface:
             "feature_names": None if names is None else comment(", ".join(names)),
             "labels": bool(self.n_classes) or is_outliers,
             "outliers": is_outliers,
-            "pairs": is_pairs,
-            "votes": is_pairs and exported.votes,
+            "pairs": self.is_pairs,
+            "votes": self.is_pairs and exported.votes,
             "break_ties": exported.break_ties,
             # shares of votes break ties in floating point
             "with_shares": int(exported.break_ties and exported.votes),
