@@ -223,7 +223,7 @@ class FrontierDisplay:
         """
         ax = axes_for(self, ax)
         self.ax_, self.figure_ = ax, ax.figure
-        ax.set(xscale="log", xlabel=COSTS[self.x][2], ylabel=f"{self.error_name} (%)")
+        ax.set(xscale="log", xlabel=COSTS[self.x].label, ylabel=f"{self.error_name} (%)")
         with_grid(ax, "y")
         self.lines_: dict[str, Any] = {}
         for number, (name, curve) in enumerate(self.curves.items()):
@@ -256,7 +256,7 @@ class FrontierDisplay:
         if self.reference is None:
             return
         cost = np.nan if self.reference_cost is None else self.reference_cost
-        between = f"{number_text(cost)} {COSTS[self.x][2]}, " if np.isfinite(cost) else ""
+        between = f"{number_text(cost)} {COSTS[self.x].label}, " if np.isfinite(cost) else ""
         label = f"{self.reference_name}: {between}{self.reference:.1f} %"
         self.reference_line_ = ax.axhline(
             self.reference, color=INK, linestyle="--", linewidth=1.2, label=label, zorder=1.5
@@ -280,7 +280,7 @@ class FrontierDisplay:
             markerfacecolor="none",
             markeredgecolor=CHOSEN,
             markeredgewidth=1.8,
-            label=f"chosen: {number_text(cost)} {COSTS[self.x][2]}, {error:.1f} %",
+            label=f"chosen: {number_text(cost)} {COSTS[self.x].label}, {error:.1f} %",
         )
 
     def _set_ticks(self, ax: Any) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,19 @@ from kernelet.plotting.models import last_step
 from kernelet.selection import BudgetSearchCV
 from kernelet.selection.rules import standard_errors
 
-# x -> (column of cv_results_, column of the frontier tables of benchmarks/, label)
+
+class CostNames(NamedTuple):
+    """Names of a cost: in ``cv_results_``, in the frontier tables of benchmarks/, on an axis."""
+
+    in_search: str
+    in_table: str
+    label: str
+
+
 COSTS = {
-    "vectors": ("mean_n_vectors", "n_vectors", "vectors"),
-    "microseconds": ("mean_microseconds", "predict_us", "microseconds per row"),
-    "bytes": ("mean_bytes", "n_bytes", "bytes"),
+    "vectors": CostNames("mean_n_vectors", "n_vectors", "vectors"),
+    "microseconds": CostNames("mean_microseconds", "predict_us", "microseconds per row"),
+    "bytes": CostNames("mean_bytes", "n_bytes", "bytes"),
 }
 
 
@@ -60,7 +68,7 @@ def search_frontier(search: BudgetSearchCV, x: str, name: str | None) -> dict[st
     if search.reference_results_ is not None:
         spread = search.reference_results_["standard_error_test_score"]
         frontier["reference_error"] = 100.0 * spread
-        frontier["reference_cost"] = search.reference_results_[COSTS[x][0]]
+        frontier["reference_cost"] = search.reference_results_[COSTS[x].in_search]
     if search.scoring is not None and search.scoring != "accuracy":
         scoring = search.scoring
         score = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
@@ -132,7 +140,7 @@ def search_curve(results: Mapping[str, Any], x: str) -> FrontierCurve:
     """
     scores = np.asarray(results["mean_test_score"], dtype=np.float64)
     spread = np.asarray(results["standard_error_test_score"], dtype=np.float64)
-    costs = np.asarray(results[COSTS[x][0]], dtype=np.float64)
+    costs = np.asarray(results[COSTS[x].in_search], dtype=np.float64)
     return FrontierCurve(costs, 100.0 * (1.0 - scores), 100.0 * spread)
 
 
@@ -145,7 +153,7 @@ def table_curves(columns: Mapping[str, Any], x: str) -> dict[str, FrontierCurve]
         With ``method``, ``budget``, ``error`` (in percent), and the cost.
     x : {"vectors", "microseconds", "bytes"}
     """
-    cost_name = COSTS[x][1]
+    cost_name = COSTS[x].in_table
     runs: dict[str, dict[float, list[tuple[float, float]]]] = {}
     names = ("method", "budget", cost_name, "error")
     for method, budget, cost, error in zip(*(columns[name] for name in names), strict=True):
