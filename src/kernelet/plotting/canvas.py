@@ -37,7 +37,7 @@ def marker(number: int) -> str:
 
 
 def pale(name: str, share: float = 0.25) -> list[float]:
-    """A colour mixed with white."""
+    """A colour mixed with white; marks of the same colour stand out on a quarter of it."""
     colors = importlib.import_module("matplotlib.colors")
     return [1.0 - share * (1.0 - part) for part in colors.to_rgb(name)]
 

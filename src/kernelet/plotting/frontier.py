@@ -261,7 +261,7 @@ class FrontierDisplay:
         self.reference_line_ = ax.axhline(
             self.reference, color=INK, linestyle="--", linewidth=1.2, label=label, zorder=1.5
         )
-        if self.reference_error:
+        if self.reference_error:  # a band behind the curves
             low, high = self.reference + self.reference_error * np.array([-1.0, 1.0])
             ax.axhspan(low, high, color=FAINT, alpha=0.18, linewidth=0, zorder=0.5)
 

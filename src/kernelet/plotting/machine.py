@@ -254,7 +254,7 @@ class MachineDisplay:
                     alpha=0.75,
                     linewidths=0,
                     label=legend_name(label),
-                    zorder=2.2,
+                    zorder=2.2,  # above the lines, which have 2, and below the vectors
                 )
             )
 
@@ -262,6 +262,7 @@ class MachineDisplay:
         self.vectors_: list[Any] = []
         if self.expansion is None:
             return
+        # areas compare coefficients with each other: how large they are depends on C
         size = np.abs(self.expansion.weight)
         total = size.size
         crowd = min(1.0, max(_ROOMY / max(total, 1), _LEAST_SHARE))
@@ -281,6 +282,7 @@ class MachineDisplay:
             self.vectors_.append(
                 ax.scatter(places[:, 0], places[:, 1], s=area[here], **(style | kwargs))
             )
+        # the legend has one mark for vectors, of no class and of medium size
         ax.scatter(
             [],
             [],

@@ -175,7 +175,8 @@ class SparsityPathDisplay:
         self.figure_ = self.bounding_ax_.figure
         self.ax_, self.vectors_ax_ = self.bounding_ax_, None
         if changes:
-            # insets, and not new axes: every layout keeps them with their parent
+            # insets, and not new axes: every layout keeps them with their parent. The objective
+            # has the larger part, and the gap fits half a number of each vertical axis
             self.bounding_ax_.set_axis_off()
             self.ax_ = self.bounding_ax_.inset_axes((0.0, 0.41, 1.0, 0.59))
             self.vectors_ax_ = self.bounding_ax_.inset_axes((0.0, 0.0, 1.0, 0.36), sharex=self.ax_)

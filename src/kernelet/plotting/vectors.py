@@ -223,6 +223,7 @@ class VectorsDisplay:
 
     def _draw_table(self, ax: Any, kwargs: dict[str, Any]) -> None:
         m, d = self.vectors.shape
+        # inches: a cell fits a number of four digits; more columns than 20 share their width
         self.ax_ = axes_for(self, ax, (1.8 + 0.75 * min(d, 20), 1.4 + 0.32 * m))
         # features come in different units: colours compare the vectors within each
         spread = self.vectors.std(axis=0)

@@ -10,13 +10,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from kernelet.kernels.numerics.blocks import one_blas_thread
+from kernelet.kernels.numerics.blocks import THREADED_ELEMENTS, one_blas_thread
 
 # Rows are predicted in batches of this length, as the documentation says: the overhead of a call
 # is shared by all of them.
 BATCH = 1000
-# A batch with more kernel values is cut: a machine would use several threads for it.
-_MOST_VALUES = 1_000_000
+# A batch with more kernel values is cut: with its scratch it would be worth several threads.
+_MOST_VALUES = THREADED_ELEMENTS // 2
 # A search measures every model of every fold, so that a measurement must be short beside a fit: no
 # run begins after this many seconds. Slow models then have one run, which is long enough by itself.
 _ENOUGH = 0.02

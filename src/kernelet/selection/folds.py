@@ -198,6 +198,7 @@ def _outcomes(
             fit_seconds=fitted - start,
             score_seconds=scored - fitted,
             n_vectors=vectors_used(model),
+            # by itself, not from the time that scoring took: that has other batches and threads
             microseconds=microseconds_per_row(model, held_out[0]),
             n_bytes=model_bytes(model),
         )

@@ -110,6 +110,7 @@ def chosen_index(
                 f"rule must return a place between 0 and {means.size - 1}; got {index!r}."
             )
         return int(index)
+    # argmax takes the first of equals, the smallest budget
     best = int(np.argmax(np.where(eligible, means, -np.inf)))
     if rule == "best":
         return best

@@ -206,6 +206,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             folds = run_folds(task, X, y, splits, self.n_jobs, report)
             self._choose(task, folds, limits)
             self.scorer_ = scorer
+            # of an earlier fit: no model is left where this one has refit=False, or fails
             self.__dict__.pop("best_estimator_", None)
             if self.refit:
                 start = time.perf_counter()
