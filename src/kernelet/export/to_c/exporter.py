@@ -29,7 +29,7 @@ class CSource:
         Prefix of all names in the files.
     header, source : str
     cost : Cost
-        Bytes of flash and RAM, and operations, also said in the header.
+        Bytes of flash and RAM, and operations; the header states them too.
     """
 
     name: str
@@ -39,17 +39,17 @@ class CSource:
 
     @property
     def flash_bytes(self) -> int:
-        """Of the tables, see `Cost`."""
+        """Size of the tables, see `Cost`."""
         return self.cost.flash_bytes
 
     @property
     def ram_bytes(self) -> int:
-        """Of stack, see `Cost`."""
+        """Use of the stack, see `Cost`."""
         return self.cost.ram_bytes
 
     @property
     def operations(self) -> str:
-        """Of one prediction, for a person."""
+        """What one prediction computes, in words."""
         return self.cost.operations
 
 
@@ -59,14 +59,15 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     The functions are named by the file. For ``digits.c``: ``digits_decision_function(x, scores)``,
     ``digits_predict(x)`` (a class number, an index into ``digits_labels``), for models with
     probabilities ``digits_predict_proba(x, probabilities)``, and each of them for many rows with
-    ``_batch``. There is no heap and no state, so that any number of threads or interrupts may call
-    them; tables are const and stay in flash. The header says what a row holds, and what a
-    prediction costs.
+    ``_batch``. They use no heap and keep no state, so any number of threads or interrupts may call
+    them at once. Tables are const and stay in flash. The header states what a row holds, and what
+    a prediction costs.
 
     A row of a TableModel holds one number for each column: a category is the number of its text,
     which ``digits_category(column, text)`` finds; NaN is a missing value, as the model takes it.
-    Scalers of scikit-learn in a pipeline go along too. Labels and probabilities are the model's
-    own; error bars of a RelevanceVectorRegressor and ``probability=True`` of a SVC are left out.
+    Scalers of scikit-learn in a pipeline are exported too. Labels and probabilities are the
+    model's own; error bars of a RelevanceVectorRegressor and ``probability=True`` of an SVC are
+    left out.
 
     Parameters
     ----------
@@ -75,11 +76,12 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
         pipeline after StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. A search stands
         for its best estimator.
     path : path-like
-        Of the source; the header gets the same name with ".h". Each file is there as a whole or
-        not at all.
+        Path of the source; the header has the same name with ".h". Each file is written as a whole
+        or not at all.
     dtype : {"float32", "float64", "q15"}, default="float32"
-        What is stored and computed in. "q15" is for Gaussian kernels: ``digits_quantize(x, q)``
-        makes 16-bit integers of a row, and all else does without floating point.
+        Type of the numbers that are stored and computed with. "q15" is for Gaussian kernels:
+        ``digits_quantize(x, q)`` turns a row into 16-bit integers, and nothing else uses floating
+        point.
 
     Returns
     -------
