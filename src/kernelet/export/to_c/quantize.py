@@ -59,12 +59,14 @@ def quantize_values(
     exported: ExportedModel, fixed: FixedPoint, projection: Projection | None
 ) -> dict[str, object]:
     """What the template asks of ``quantize``."""
-    has_columns = exported.columns is not None
+    by_column = exported.columns is not None and projection is None
+    # one rate is a constant; those of columns have a table in any case
+    is_constant = _is_even(fixed) and not by_column
     return {
         "real": FLOAT.name,
         "f": FLOAT.suffix,
         "largest": LARGEST,
-        "by_column": has_columns and projection is None,
-        "encodes": has_columns and projection is not None,
-        "rate": FLOAT.constant(float(fixed.rates[0])) if _is_even(fixed) else "rates[i]",
+        "by_column": by_column,
+        "encodes": exported.columns is not None and not by_column,
+        "rate": FLOAT.constant(float(fixed.rates[0])) if is_constant else "rates[i]",
     }
