@@ -168,6 +168,13 @@ class Loop:
                     call(k)
         return [found[k] for k in range(n)]
 
+    def finish(self, function: Callable[[], R]) -> R:
+        """function(), called once more where Ctrl-C came on the way.
+
+        It watches ``interrupted``, where there is a shorter way then.
+        """
+        return self.each(lambda _: function(), 1)[0]
+
     def say(self, text: str) -> None:
         """A line for people, where there is any verbosity."""
         if self._verbose > 0:
