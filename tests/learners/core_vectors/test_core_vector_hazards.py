@@ -17,8 +17,8 @@ from kernelet import CoreVectorSVC, MaxMarginDiscriminantAnalysis
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Linear, Polynomial
 from kernelet.learners.base.progress import HAS_CALLBACKS
-from kernelet.learners.core_vectors import fit as core_vector_fit
 from kernelet.learners.core_vectors import margin_directions as margin_features
+from kernelet.learners.core_vectors import rows as core_vector_rows
 from kernelet.solvers.enclosing_ball import core_set
 from kernelet.solvers.enclosing_ball import growth as ball_growth
 from kernelet.solvers.enclosing_ball.ball import Ball
@@ -179,7 +179,7 @@ class TestEqualRows:
         rows = rng.integers(0, 2, size=(3000, 3)).astype(float)
         labels = (rng.random(3000) < 0.2 + 0.2 * rows.sum(axis=1)).astype(int)
         few = CoreVectorSVC(random_state=0).fit(rows, labels)
-        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 2000)
+        monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 2000)
         many = CoreVectorSVC(random_state=0).fit(rows, labels)
         assert many.machine_ == few.machine_
         assert many.n_vectors_ <= 16
@@ -187,7 +187,7 @@ class TestEqualRows:
         assert many._leaves(distinct) and not many._leaves(rows)
 
     def test_weights_and_labels_of_any_form(self, monkeypatch):
-        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+        monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 100)
         rows, labels = make_banana(200, random_state=0)
         plain = CoreVectorSVC(random_state=0).fit(rows, labels, sample_weight=np.full(200, 2.0))
         scalar = CoreVectorSVC(random_state=0).fit(rows, labels, sample_weight=2.0)
