@@ -1,4 +1,4 @@
-"""Core vectors and margin features for want of digits, of distinct rows, or of time."""
+"""Core vectors and margin features where digits, distinct rows or time are lacking."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class TestDirections:
         assert np.mean((features[:, 0] > 0.0) == BENIGN) > 0.95
 
     @pytest.mark.parametrize("solver", ["exact", "core_set"])
-    def test_orthogonality_is_kept_or_told(self, solver):
+    def test_orthogonality_is_kept_or_reported(self, solver):
         options = {"solver": solver, "kernel": "linear", "tol": 0.1, "random_state": 0}
         model = MaxMarginDiscriminantAnalysis(3, **options)
         with warnings.catch_warnings():
@@ -255,14 +255,14 @@ class TestHurry:
     def test_callbacks_end_with_batches(self):
         if not HAS_CALLBACKS:
             return
-        told = []
+        seen = []
 
         class Listening:
             def setup(self, estimator, context):
-                told.append("setup")
+                seen.append("setup")
 
             def teardown(self, estimator, context):
-                told.append("teardown")
+                seen.append("teardown")
 
             def on_fit_task_begin(self, estimator, context): ...
             def on_fit_task_end(self, estimator, context): ...
@@ -270,4 +270,4 @@ class TestHurry:
         rows, labels = make_banana(200, random_state=0)
         batches = [(rows[:100], labels[:100]), (rows[100:], labels[100:])]
         CoreVectorSVC(random_state=0).set_callbacks(Listening()).fit_batches(batches)
-        assert told == ["setup", "teardown"]
+        assert seen == ["setup", "teardown"]

@@ -496,22 +496,22 @@ class TestBoth:
         assert steps[-1].reach == model.reach_
 
     @each_kind
-    def test_callbacks_are_told_rows_that_are_in_memory(self, kind, monkeypatch):
-        told = []
+    def test_callbacks_see_rows_that_are_in_memory(self, kind, monkeypatch):
+        seen = []
 
         class Listening:
             def setup(self, estimator, context): ...
             def teardown(self, estimator, context): ...
             def on_fit_task_begin(self, estimator, context): ...
             def on_fit_task_end(self, estimator, context, *, X=None, y=None):
-                told.append((X, y))
+                seen.append((X, y))
 
         if not HAS_CALLBACKS:
             return
         monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 100)
         kind().set_callbacks(Listening()).fit(X, y)
-        assert told
-        assert all(rows is X and labels is y for rows, labels in told)
+        assert seen
+        assert all(rows is X and labels is y for rows, labels in seen)
 
     @each_kind
     @pytest.mark.parametrize(
