@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from kernelet.solvers.parallel import map_in_threads
 
@@ -60,6 +60,7 @@ class Step(Protocol):
 
 S = TypeVar("S", bound=Step)
 R = TypeVar("R")
+P = ParamSpec("P")
 Attributes = Callable[[], dict[str, Any]]
 
 
@@ -167,6 +168,13 @@ class Loop:
                 if k not in found:
                     call(k)
         return [found[k] for k in range(n)]
+
+    def finish(self, function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
+        """function(...), called once more where Ctrl-C came on the way.
+
+        It watches ``interrupted``, where there is a shorter way then.
+        """
+        return self.each(lambda _: function(*arguments, **options), 1)[0]
 
     def say(self, text: str) -> None:
         """A line for people, where there is any verbosity."""
