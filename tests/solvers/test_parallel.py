@@ -11,9 +11,9 @@ from threadpoolctl import ThreadpoolController
 from kernelet import NormSVC, RelevanceVectorClassifier
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
-from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
+from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
-from kernelet.learners.arbitrary_norm.reweighting import reweight
+from kernelet.learners.arbitrary_norm.reweighting import Expansion, reweight
 from kernelet.learners.relevance import search as relevance_search
 from kernelet.learners.relevance.likelihoods import GaussianLikelihood
 from kernelet.learners.relevance.search import most_probable
@@ -127,7 +127,7 @@ def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
             seen.append(n_threads())
             return super().__call__(rows, start)
 
-    reweight(gram, gram, Watched(y, np.ones(6)), norm_penalty(0, 0.1))
+    list(reweight(Expansion(gram, gram), Watched(y, np.ones(6)), norm_penalty(0, 0.1)))
 
     def watched(*arguments):
         seen.append(n_threads())

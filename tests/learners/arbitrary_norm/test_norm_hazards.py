@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelet import NormKernelRidge, NormSVC, NormSVR, RelevanceVectorClassifier
 from kernelet.datasets import make_banana
-from kernelet.learners.arbitrary_norm import hinge_loss as norm_hinge
 from kernelet.learners.arbitrary_norm import learn as norm_machine
+from kernelet.learners.arbitrary_norm import losses as norm_losses
 from kernelet.learners.arbitrary_norm import reweighting
-from kernelet.learners.arbitrary_norm.change_of_variables import kernel_space
-from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
+from kernelet.learners.arbitrary_norm.change_of_variables import KernelRegularizer
+from kernelet.learners.arbitrary_norm.losses import HingeLoss, LinearFit
 from kernelet.learners.arbitrary_norm.penalties import PowerPenalty
-from kernelet.learners.arbitrary_norm.reweighting import LinearFit, reweight
+from kernelet.learners.arbitrary_norm.reweighting import Expansion, reweight
 from kernelet.learners.relevance import search as relevance_search
 from kernelet.solvers.hinge import interval as interval_ridge
 
@@ -87,7 +87,8 @@ class TestUnits:
     def test_gram_matrices_in_any_order(self):
         gram = np.exp(-np.square(ROWS[:, :1] - ROWS[:, 0]))
         for order in "CF":
-            space = kernel_space(np.asarray(gram, order=order), np.ones(60), np.full(60, 0.5))
+            R = np.asarray(gram, order=order)
+            space = KernelRegularizer().space(R, np.ones(60), np.full(60, 0.5))
             assert_allclose(space.L @ space.L.T, gram + 0.5 * np.eye(60), atol=1e-12)
 
     @pytest.mark.parametrize("tol", [1.0, 5.0])
@@ -134,14 +135,14 @@ class TestUnsolved:
             return LinearFit(weights, 0.0, 1.0, 1.0 if is_rough else 1e-9)
 
         gram = np.exp(-(np.subtract.outer(ROWS[:, 0], ROWS[:, 0]) ** 2))
-        run = reweight(gram, gram, failing, PowerPenalty(2.0 - 1e-9, 1.0), max_iter=100)
-        assert run.unsolved and not run.converged
-        assert run.end.n_iter == len(solved) == 5 + 10
+        *_, last = reweight(Expansion(gram, gram), failing, PowerPenalty(2.0 - 1e-9, 1.0))
+        assert last.unsolved and not last.converged
+        assert last.n_iter == len(solved) == 5 + 10
 
     def test_the_warning_names_what_to_try(self, monkeypatch):
-        def hopeless(*arguments, **options):
-            run = reweight(*arguments, **options)
-            return replace(run, converged=False, unsolved=True)
+        def hopeless(*arguments):
+            for step in reweight(*arguments):
+                yield replace(step, converged=False, unsolved=True)
 
         monkeypatch.setattr(norm_machine, "reweight", hopeless)
         with pytest.warns(ConvergenceWarning, match="cannot be solved .* Scale the data, or lower"):
@@ -174,6 +175,20 @@ class TestTime:
         self.interrupt_first_step(monkeypatch, 1)
         with pytest.raises(KeyboardInterrupt):
             NormSVC(n_vectors=12).fit(X, y)
+
+    @pytest.mark.parametrize("number", [2, 3])
+    def test_ctrl_c_in_the_first_step_of_a_later_class(self, number, monkeypatch):
+        seen = self.interrupt_first_step(monkeypatch, number)
+        labels = (X[:, 0] > np.median(X[:, 0])).astype(int) + y
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model = NormSVC(gamma=0.5).fit(X, labels)
+        # the step is taken again
+        assert len(seen) == 4
+        assert model.machine_.n_outputs == 3
+        assert [len(path) > 1 for path in model.sparsity_path_] == [
+            k < number - 1 for k in range(3)
+        ]
+        assert model.score(X, labels) > 0.7
 
     @pytest.mark.parametrize("place", ["value", "scale"])
     def test_ctrl_c_anywhere_in_a_step(self, place, monkeypatch):
@@ -227,7 +242,7 @@ class TestTime:
 
 def test_threads_do_not_silence_each_other(monkeypatch):
     """LIBSVM runs out of its steps here; nobody may filter the warnings of all threads for that."""
-    monkeypatch.setattr(norm_hinge, "_PATIENCE", 1e-4)
+    monkeypatch.setattr(norm_losses, "_PATIENCE", 1e-4)
     rows, labels = make_banana(200, random_state=0)
     before = list(warnings.filters)
     models = [NormSVC(gamma=1.0, C_norm=C_norm) for C_norm in (0.1, 0.2)]

@@ -7,12 +7,14 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from kernelet.kernels.numerics.arrays import FloatArray
 
+# What the weights of `MaxPenalty` add up to at least: too little to be seen in the saddle value,
+# and a weight that small is back after a few steps, since it grows by a factor in each.
 _LEAST_WEIGHT = 1e-8
-# A coefficient is no smaller than this share of the largest, nor is that smaller than the second.
+# A coefficient is no smaller than this share of the largest, which is near rounding error, nor is
+# the largest smaller than the second number: the square of their product is still above zero.
 _LEAST_SIZE = 1e-14
 _LEAST_LARGEST = 1e-140
 
