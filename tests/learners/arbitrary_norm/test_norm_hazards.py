@@ -1,4 +1,4 @@
-"""Norm machines and relevance vectors in other units, in several threads, and for want of time."""
+"""Norm machines and relevance vectors in other units, in several threads, and interrupted."""
 
 from __future__ import annotations
 
@@ -235,9 +235,9 @@ class TestTime:
         rows, labels = make_banana(120, random_state=0)
         with pytest.warns(ConvergenceWarning, match="still rise by") as caught:
             early = RelevanceVectorClassifier(gamma=1.0, max_iter=3).fit(rows, labels)
-        told = float(str(caught[0].message).split("rise by ")[1].split()[0])
+        named = float(str(caught[0].message).split("rise by ")[1].split()[0])
         whole = RelevanceVectorClassifier(gamma=1.0).fit(rows, labels)
-        assert 0.0 < told <= whole.objective_ - early.objective_
+        assert 0.0 < named <= whole.objective_ - early.objective_
 
 
 def test_threads_do_not_silence_each_other(monkeypatch):

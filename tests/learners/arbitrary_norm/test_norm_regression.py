@@ -248,6 +248,6 @@ class TestEstimators:
             MAKERS["svr"](epsilon=-1.0).fit(X, y)
 
     @both
-    def test_too_few_steps_are_told(self, make):
+    def test_too_few_steps_warn(self, make):
         with pytest.warns(ConvergenceWarning, match="still change by"):
             make(max_iter=2).fit(X, y)

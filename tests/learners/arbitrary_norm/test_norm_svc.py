@@ -336,7 +336,7 @@ class TestEstimator:
         most = np.bincount(y).argmax()
         assert_array_equal(m.predict(X), most)
 
-    def test_too_few_steps_are_told(self):
+    def test_too_few_steps_warn(self):
         with pytest.warns(ConvergenceWarning, match=r"still change by .* of the largest"):
             model(max_iter=2).fit(X, y)
 
@@ -410,7 +410,7 @@ class TestEstimator:
         m = model().fit(X, y)
         assert all((z == X).all(axis=1).any() for z in m.vectors_)
 
-    def test_steps_are_told(self, capsys):
+    def test_steps_are_printed(self, capsys):
         model(verbose=2).fit(X, y)
         lines = capsys.readouterr().err.splitlines()
         assert lines[0].startswith("output 0  step   2  vectors")
@@ -462,7 +462,7 @@ class TestEstimator:
             model(n_vectors=2).fit(X, y)
         assert len(steps) == 3
 
-    def test_a_problem_that_was_not_solved_is_told(self, monkeypatch):
+    def test_a_problem_that_was_not_solved_warns(self, monkeypatch):
         def rough(self, rows, start, solve=HingeLoss.__call__):
             return replace(solve(self, rows, start), gap=0.1)
 

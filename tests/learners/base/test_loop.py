@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
 
-from kernelet.learners import ReducedSVC
+from kernelet.cli.progress import watched
+from kernelet.datasets import make_banana
+from kernelet.learners import MinimalKernelSVC, NormSVC, ReducedSVC, RelevanceVectorClassifier
 from kernelet.learners.base.progress import HAS_CALLBACKS, Loop
 
 
@@ -137,6 +140,35 @@ class TestRun:
             loop.run(counting())
             loop.run(counting(), n_before=5)
         assert capsys.readouterr().err == "step 3\nstep 1\nstep 4\n"
+
+
+class Said:
+    """A bar that remembers."""
+
+    def __init__(self):
+        self.texts = []
+
+    def say(self, text):
+        self.texts.append(text)
+
+    def advance(self, steps):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (NormSVC, r"fit: output 0, \d+ vectors, objective [\d.e+-]+"),
+        (RelevanceVectorClassifier, r"fit: output 0, \d+ vectors, log evidence -[\d.e+-]+"),
+        (MinimalKernelSVC, r"fit: machine 1, \d+ vectors, value [\d.e+-]+"),
+    ],
+)
+def test_what_a_progress_bar_says(kind, words):
+    bar, model = Said(), kind(gamma=1.0)
+    watched(model, bar, "fit")
+    model.fit(*make_banana(60, random_state=0))
+    assert all(re.fullmatch(words, text) for text in bar.texts[1:])
+    assert (len(bar.texts) > 1) == HAS_CALLBACKS
 
 
 class TestLastOf:

@@ -234,7 +234,7 @@ class TestEstimator:
         with pytest.raises(ValueError, match=word):
             model(**parameters).fit(X, y)
 
-    def test_early_end_is_told(self):
+    def test_an_early_end_warns(self):
         with pytest.warns(ConvergenceWarning, match="1 of 1 machines .* after 1 linear program"):
             m = model(max_iter=1).fit(X, y)
         assert len(m.history_[0]) == 2

@@ -406,12 +406,12 @@ class TestClassifier:
         with pytest.raises(ValueError, match=words):
             model(**parameters).fit(X, y)
 
-    def test_too_few_steps_are_told(self):
+    def test_too_few_steps_warn(self):
         with pytest.warns(ConvergenceWarning, match=r"max_iter was reached.* rise by"):
             m = model(max_iter=2).fit(X, y)
         assert m.n_vectors_ == 2
 
-    def test_steps_are_told(self, capsys):
+    def test_steps_are_printed(self, capsys):
         model(verbose=2).fit(X, y)
         assert capsys.readouterr().err.startswith("output 0  step    2  vectors")
 

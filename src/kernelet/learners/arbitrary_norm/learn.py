@@ -62,13 +62,7 @@ class Candidates:
     @classmethod
     def of(cls, X: Rows, kernel: Kernel) -> Candidates:
         """Equal rows are one candidate: of two equal columns neither would ever be dropped."""
-        Z, place = distinct_points(X)
-        gram = np.asarray(kernel(Z, Z), dtype=np.float64)
-        if not np.isfinite(gram).all():
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
-                "gamma or degree."
-            )
+        Z, gram, place = distinct_points(X, kernel)
         return cls(kernel, Z, gram, gram if place.size == Z.shape[0] else gram[place])
 
     def machine(self, outputs: Sequence[Machine]) -> KernelMachine:

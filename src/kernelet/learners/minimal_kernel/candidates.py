@@ -23,7 +23,7 @@ IndexArray = NDArray[np.intp]
 ALL_ROWS = 500
 SHARE = 0.2
 # Rows of each class that are kept whatever their multipliers, those nearest to the margin: without
-# any a class is forgotten. Few beside the 2000 rows that are kept by default.
+# any a class is forgotten. Few compared with the 2000 rows that are kept by default.
 FEWEST_OF_A_CLASS = 20
 # How fast the chance of a row to be kept falls with its distance from the margin: at a margin of 2,
 # as far outside as the boundary is inside, it is a fifth. Weights make up for it.

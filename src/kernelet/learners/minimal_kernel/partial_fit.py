@@ -1,4 +1,4 @@
-"""Classifiers that learn from batches, beside what they keep of the rows before."""
+"""Classifiers that learn from batches, together with what they keep of earlier ones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StreamClassifier(KernelClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a further batch of rows, beside those that are kept of the ones before.
+        """Learn from a further batch of rows, together with those kept of earlier ones.
 
         Kept are the rows that generate the machine and those that are its vectors (m1 + m2, remark
         4.4), and a sample of the others that stands for them: memory does not grow with the number

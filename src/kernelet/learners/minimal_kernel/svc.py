@@ -55,7 +55,7 @@ class MinimalKernelSVC(StreamClassifier):
     C : float, default=1.0
         Cost of a margin violation, the paper's nu.
     mu : float, default=1.0
-        What the presence of a coefficient or an error costs beside its size.
+        What the presence of a coefficient or an error costs in addition to its size.
     alpha : float, default=5.0
         Steepness of the smooth form, (24).
     n_candidates : int, float or None, default=None

@@ -46,14 +46,8 @@ class Basis:
     @classmethod
     def of(cls, X: Rows, kernel: Kernel, weights: FloatArray) -> Basis:
         """Equal rows have the same kernel function, and one column."""
-        Z, place = distinct_points(X)
-        values = np.asarray(kernel(Z, Z), dtype=np.float64)
-        values = values if place.size == Z.shape[0] else values[place]
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
-                "gamma or degree."
-            )
+        Z, gram, place = distinct_points(X, kernel)
+        values = gram if place.size == Z.shape[0] else gram[place]
         # squares of values beyond 1e154, or below its inverse, are no numbers
         size = float(np.abs(values).max()) or 1.0
         scale = size * np.sqrt((weights / weights.sum()) @ np.square(values / size))
