@@ -13,7 +13,7 @@ from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
 from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
-from kernelet.learners.arbitrary_norm.reweighting import Expansion, reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.relevance import learn as relevance_learn
 from kernelet.learners.relevance import search as relevance_search
@@ -130,7 +130,7 @@ def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
             seen.append(n_threads())
             return super().__call__(rows, start)
 
-    list(reweight(Expansion(gram, gram), Watched(y, np.ones(6)), norm_penalty(0, 0.1)))
+    list(reweight(NormProblem(gram, gram), Watched(y, np.ones(6)), norm_penalty(0, 0.1)))
 
     def watched(*arguments):
         seen.append(n_threads())

@@ -19,7 +19,7 @@ from kernelet.learners.arbitrary_norm import reweighting
 from kernelet.learners.arbitrary_norm.change_of_variables import KernelRegularizer
 from kernelet.learners.arbitrary_norm.losses import HingeLoss, LinearFit
 from kernelet.learners.arbitrary_norm.penalties import PowerPenalty
-from kernelet.learners.arbitrary_norm.reweighting import Expansion, reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
 from kernelet.learners.relevance import search as relevance_search
 from kernelet.solvers.hinge import interval as interval_ridge
 
@@ -135,7 +135,7 @@ class TestUnsolved:
             return LinearFit(weights, 0.0, 1.0, 1.0 if is_rough else 1e-9)
 
         gram = np.exp(-(np.subtract.outer(ROWS[:, 0], ROWS[:, 0]) ** 2))
-        *_, last = reweight(Expansion(gram, gram), failing, PowerPenalty(2.0 - 1e-9, 1.0))
+        *_, last = reweight(NormProblem(gram, gram), failing, PowerPenalty(2.0 - 1e-9, 1.0))
         assert last.unsolved and not last.converged
         assert last.n_iter == len(solved) == 5 + 10
 
@@ -207,7 +207,7 @@ class TestTime:
         assert model.score(X, y) > 0.7
 
     def test_a_budget_that_was_not_reached_is_named(self, monkeypatch):
-        original, seen = reweighting.Features.take_all, []
+        original, seen = reweighting.RidgeFeatures.take_all, []
 
         def take_all(self):
             seen.append(1)
@@ -215,7 +215,7 @@ class TestTime:
                 raise KeyboardInterrupt
             return original(self)
 
-        monkeypatch.setattr(reweighting.Features, "take_all", take_all)
+        monkeypatch.setattr(reweighting.RidgeFeatures, "take_all", take_all)
         with pytest.warns(ConvergenceWarning, match="vectors, not n_vectors=5 as asked"):
             NormSVC(gamma=0.5, C_norm=1e-3, n_vectors=5).fit(X, y)
 

@@ -23,7 +23,7 @@ from kernelet.learners import NormKernelRidge, NormSVR
 from kernelet.learners.arbitrary_norm import losses as norm_losses
 from kernelet.learners.arbitrary_norm.losses import EpsilonLoss, SquaredLoss
 from kernelet.learners.arbitrary_norm.penalties import PowerPenalty
-from kernelet.learners.arbitrary_norm.reweighting import Expansion, reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-6.0, 6.0, 70))[:, None]
@@ -148,7 +148,7 @@ class TestAgainstOthers:
 
         monkeypatch.setattr(EpsilonLoss, "_by_libsvm", counted)
         loss = EpsilonLoss(targets, np.full(160, 1e6), 0.01, 1.0)
-        *_, last = reweight(Expansion(gram, gram), loss, PowerPenalty(1.5, 1e-3))
+        *_, last = reweight(NormProblem(gram, gram), loss, PowerPenalty(1.5, 1e-3))
         assert last.n_iter > 2
         assert len(asked) == 1
         assert last.best.gap < 1e-5
@@ -157,8 +157,8 @@ class TestAgainstOthers:
     def test_the_end_is_stationary(self, p):
         """K a + C_norm |a|^(p-1) sign a = C K'(y - f) over the vectors that are left."""
         loss = SquaredLoss(y, np.full(70, 10.0))
-        expansion = Expansion(K, K, epsilon=1e-8)
-        *_, last = reweight(expansion, loss, PowerPenalty(p, 0.05), max_iter=5000)
+        problem = NormProblem(K, K, epsilon=1e-8)
+        *_, last = reweight(problem, loss, PowerPenalty(p, 0.05), max_iter=5000)
         assert last.converged
         kept, a = last.best.index, last.best.coefficients
         rest = y - K[:, kept] @ a - last.best.intercept

@@ -30,7 +30,7 @@ from kernelet.learners.arbitrary_norm.change_of_variables import (
 )
 from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.penalties import MaxPenalty, PowerPenalty, norm_penalty
-from kernelet.learners.arbitrary_norm.reweighting import Expansion, reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
 from kernelet.learners.base.progress import Loop
 from norm_oracles import distance_from_stationary, norm_svm_by_clarabel
 
@@ -49,7 +49,7 @@ def model(p=0, **parameters):
 
 
 def end_of(gram, loss, penalty):
-    *_, last = reweight(Expansion(gram, gram), loss, penalty)
+    *_, last = reweight(NormProblem(gram, gram), loss, penalty)
     return last.best
 
 
@@ -133,8 +133,8 @@ class TestAgainstOthers:
         """R a + C_norm |a|^(p-1) sign a = K'(y beta) over the vectors that are left."""
         loss = HingeLoss(SIGNS, COSTS, tol=1e-10)
         penalty = PowerPenalty(p, 0.2)
-        expansion = Expansion(K, K, REGULARIZERS[regularizer], epsilon=1e-7)
-        *_, last = reweight(expansion, loss, penalty, max_iter=3000)
+        problem = NormProblem(K, K, REGULARIZERS[regularizer], epsilon=1e-7)
+        *_, last = reweight(problem, loss, penalty, max_iter=3000)
         assert last.converged
         kept, a = last.best.index, last.best.coefficients
         slope = 0.2 * np.sign(a) * np.abs(a) ** (p - 1.0)
@@ -262,7 +262,7 @@ class TestLargeProblems:
 
         monkeypatch.setattr(HingeLoss, "_by_libsvm", counted)
         loss, penalty = HingeLoss(signs, np.full(200, 1e5)), PowerPenalty(1, 1e-3)
-        *_, last = reweight(Expansion(gram, gram), loss, penalty)
+        *_, last = reweight(NormProblem(gram, gram), loss, penalty)
         assert last.n_iter > 3
         assert len(asked) == 1
         assert last.best.gap < 1e-6

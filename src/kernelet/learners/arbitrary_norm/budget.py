@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING
 
-from kernelet.machine import KernelMachine
+if TYPE_CHECKING:
+    from kernelet.learners.arbitrary_norm.learn import NormMachine
 
 # The search ends when two weights on either side of the answer are nearer than this factor: six
 # halvings, in logarithms, of the factor between two weights that find the sides.
@@ -18,26 +19,9 @@ _RANGE = 1e12
 MAX_TRIES = 16
 
 
-class HasMachine(Protocol):
-    """What is fitted for a weight."""
-
-    @property
-    def machine(self) -> KernelMachine:
-        """The machine that counts."""
-        ...
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether Ctrl-C or a callback stopped it early."""
-        ...
-
-
-Fitted = TypeVar("Fitted", bound=HasMachine)
-
-
 def within_budget(
-    fit: Callable[[float, bool], Fitted], budget: int, start: float
-) -> Iterator[tuple[Fitted, bool]]:
+    fit: Callable[[float, bool], NormMachine], budget: int, start: float
+) -> Iterator[tuple[NormMachine, bool]]:
     """Fits with ever more vectors, but no more than the budget, from a search over weights.
 
     A larger weight gives fewer vectors, by and large: the weight goes up or down by factors of ten
@@ -54,13 +38,13 @@ def within_budget(
 
     Yields
     ------
-    fitted : object
+    fitted : NormMachine
         The best fit so far. One that was cut short ends the search, and counts only if there is
         none within the budget.
     is_cut : bool
         Whether that is how it ended.
     """
-    best: Fitted | None = None
+    best: NormMachine | None = None
     too_small: float | None = None
     small_enough: float | None = None
     weight = start

@@ -117,7 +117,7 @@ class SpectralSpace:
         return weights
 
 
-class Regularizer(Protocol):
+class CoefficientRegularizer(Protocol):
     """The matrix R of 1/2 a'R a."""
 
     def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
@@ -159,13 +159,13 @@ class RidgeRegularizer:
         return DiagonalSpace(d / np.sqrt(d * d + e))
 
 
-REGULARIZERS: dict[str, Regularizer] = {
+REGULARIZERS: dict[str, CoefficientRegularizer] = {
     "kernel": KernelRegularizer(),
     "ridge": RidgeRegularizer(),
 }
 
 
-class Features:
+class RidgeFeatures:
     """The rows of K T, computed when they are asked for: n x m x m products for all of them."""
 
     def __init__(self, K: FloatArray, space: RidgeSpace) -> None:

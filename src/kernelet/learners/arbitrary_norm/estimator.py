@@ -14,6 +14,7 @@ from kernelet.learners.arbitrary_norm.learn import NormMachine, NormSettings, le
 from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
 from kernelet.learners.arbitrary_norm.reweighting import ROUGH
+from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, count, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.regressor import RegressionSet
@@ -21,13 +22,7 @@ from kernelet.learners.base.training_data import TrainingSet
 from kernelet.machine import KernelMachine
 
 # What files hold of every such estimator.
-FITTED: dict[str, type] = {
-    "C_norm_": float,
-    "objective_": float,
-    "sparsity_path_": list,
-    "gap_": float,
-    "n_iter_": int,
-}
+saved_norm = saved(C_norm_=float, objective_=float, sparsity_path_=list, gap_=float, n_iter_=int)
 
 
 class NormEstimator:

@@ -11,10 +11,16 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.arbitrary_norm.budget import MAX_TRIES, within_budget
-from kernelet.learners.arbitrary_norm.change_of_variables import Regularizer
+from kernelet.learners.arbitrary_norm.change_of_variables import CoefficientRegularizer
 from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
-from kernelet.learners.arbitrary_norm.reweighting import ROUGH, Expansion, Machine, Step, reweight
+from kernelet.learners.arbitrary_norm.reweighting import (
+    ROUGH,
+    NormProblem,
+    ReweightedStep,
+    SparseFit,
+    reweight,
+)
 from kernelet.learners.base.distinct_points import distinct_points
 from kernelet.learners.base.progress import Loop, Run
 from kernelet.machine import KernelMachine
@@ -31,7 +37,7 @@ class NormSettings:
     p: float | str
     C_norm: float
     n_vectors: int | None
-    regularizer: Regularizer
+    regularizer: CoefficientRegularizer
     tol: float
     max_iter: int
 
@@ -42,7 +48,7 @@ class NormSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class DistinctRows:
     """The distinct rows, each of which may become a vector.
 
     Attributes
@@ -60,12 +66,12 @@ class Candidates:
     values: FloatArray
 
     @classmethod
-    def of(cls, X: Rows, kernel: Kernel) -> Candidates:
+    def of(cls, X: Rows, kernel: Kernel) -> DistinctRows:
         """Equal rows are one candidate: of two equal columns neither would ever be dropped."""
         Z, gram, place = distinct_points(X, kernel)
         return cls(kernel, Z, gram, gram if place.size == Z.shape[0] else gram[place])
 
-    def machine(self, outputs: Sequence[Machine]) -> KernelMachine:
+    def machine(self, outputs: Sequence[SparseFit]) -> KernelMachine:
         """All outputs as one machine; they share the vectors that any of them uses."""
         used = np.unique(np.concatenate([output.index for output in outputs]))
         beta = np.zeros((self.vectors.shape[0], len(outputs)))
@@ -75,7 +81,7 @@ class Candidates:
             self.kernel, self.vectors[used], beta[used], [output.intercept for output in outputs]
         )
 
-    def no_worse_than_a_constant(self, output: Machine, loss: Loss) -> Machine:
+    def no_worse_than_a_constant(self, output: SparseFit, loss: Loss) -> SparseFit:
         """An output; or a constant, if coefficients without digits make one that is worse."""
         scores = self.values[:, output.index] @ output.coefficients + output.intercept
         limit = loss.value(np.full(scores.size, loss.constant))
@@ -92,7 +98,7 @@ class NormStep:
     """A step of the sequence behind an output."""
 
     output: int
-    step: Step
+    step: ReweightedStep
     C_norm: float
     seconds: float
 
@@ -116,10 +122,10 @@ class NormOutput:
     """How the sequence behind an output went, and the machine at its end."""
 
     run: Run[NormStep]
-    end: Machine
+    end: SparseFit
 
     @property
-    def step(self) -> Step:
+    def step(self) -> ReweightedStep:
         """The last one."""
         return self.run.last.step
 
@@ -172,7 +178,7 @@ def learn_norm(
     size : float, default=1.0
         That of the targets.
     """
-    candidates = Candidates.of(X, kernel)
+    candidates = DistinctRows.of(X, kernel)
     # 1 for labels and a Gaussian kernel, as in the paper; and the same problem in other units
     first = size / (float(np.abs(candidates.gram).max()) or 1.0)
     if not 0.0 < first < np.inf:
@@ -180,7 +186,7 @@ def learn_norm(
             f"{kernel!r} has values of next to nothing, or more than any, on the rows; scale the "
             "data, or change gamma or degree."
         )
-    expansion = Expansion(
+    problem = NormProblem(
         candidates.values,
         candidates.gram,
         settings.regularizer,
@@ -195,7 +201,7 @@ def learn_norm(
         def steps() -> Iterator[NormStep]:
             penalty = norm_penalty(settings.p, C_norm)
             k = len(outputs)
-            for step in reweight(expansion, losses[k], penalty, settings.max_iter):
+            for step in reweight(problem, losses[k], penalty, settings.max_iter):
                 yield NormStep(k, step, C_norm, loop.seconds)
 
         def attributes(last: NormStep) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from scipy.linalg import cho_solve
 from sklearn.svm import SVC, SVR
 
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.arbitrary_norm.change_of_variables import Features
+from kernelet.learners.arbitrary_norm.change_of_variables import RidgeFeatures
 from kernelet.solvers import Solution, hinge_ridge
 from kernelet.solvers.hinge.interval import interval_ridge
 from kernelet.solvers.ridge_system import ridge_triangle
@@ -56,7 +56,7 @@ class LinearFit:
 class Loss(Protocol):
     """A loss of f at the rows, and how to minimise 1/2 w'w + loss(rows w + b)."""
 
-    def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
+    def __call__(self, rows: RidgeFeatures, start: tuple[FloatArray, float] | None) -> LinearFit:
         """The machine with the least value; ``start`` is (w, b) nearby, or None."""
         ...
 
@@ -107,7 +107,7 @@ class HingeLoss:
     def value(self, scores: FloatArray) -> float:
         return float(self.costs @ np.maximum(0.0, 1.0 - self.y * scores))
 
-    def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
+    def __call__(self, rows: RidgeFeatures, start: tuple[FloatArray, float] | None) -> LinearFit:
         # LIBSVM needs two classes; of one that has no weight there may be no rows
         if rows.shape[1] >= _MANY and not self._creeps and np.ptp(self.y) > 0.0:
             fit = self._by_libsvm(rows, start)
@@ -120,7 +120,7 @@ class HingeLoss:
         solution = hinge_ridge(rows.take_all(), self.y, self.costs, tol=self.tol, warm_start=guess)
         return _fit_of(solution)
 
-    def _by_libsvm(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
+    def _by_libsvm(self, rows: RidgeFeatures, start: tuple[FloatArray, float] | None) -> LinearFit:
         """Theorem 1's dual on rows that can have a multiplier, until no other violates its margin.
 
         A row outside the working set needs no features: its score comes from the coefficients.
@@ -149,7 +149,9 @@ class HingeLoss:
         norm = 0.5 * float(w @ w)
         return LinearFit(w, b, loss, (loss + 2.0 * norm - total) / (loss + norm))
 
-    def _solve_on(self, rows: Features, index: NDArray[np.intp]) -> tuple[FloatArray, float, float]:
+    def _solve_on(
+        self, rows: RidgeFeatures, index: NDArray[np.intp]
+    ) -> tuple[FloatArray, float, float]:
         """w, b and the sum of the multipliers."""
         Phi = rows.take_all() if index.size == self.y.size else rows.take(index)
         limit = int(_PATIENCE * Phi.shape[1] ** 2)
@@ -181,7 +183,7 @@ class SquaredLoss:
     def value(self, scores: FloatArray) -> float:
         return 0.5 * float(self.costs @ np.square(self.targets - scores))
 
-    def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
+    def __call__(self, rows: RidgeFeatures, start: tuple[FloatArray, float] | None) -> LinearFit:
         Phi = rows.take_all()
         middle = self.share @ Phi
         Phi = Phi - middle
@@ -238,7 +240,7 @@ class EpsilonLoss:
         excess = np.abs(self.targets - scores) - self.epsilon
         return float(self.costs @ np.maximum(excess, 0.0))
 
-    def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit:
+    def __call__(self, rows: RidgeFeatures, start: tuple[FloatArray, float] | None) -> LinearFit:
         Phi = rows.take_all()
         if Phi.shape[1] >= _MANY and not self._creeps:
             fit = self._by_libsvm(Phi)

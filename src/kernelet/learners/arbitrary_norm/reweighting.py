@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.arbitrary_norm.change_of_variables import (
     REGULARIZERS,
-    Features,
-    Regularizer,
+    CoefficientRegularizer,
+    RidgeFeatures,
 )
 from kernelet.learners.arbitrary_norm.losses import Loss
-from kernelet.learners.arbitrary_norm.penalties import NormPenalty
+from kernelet.learners.arbitrary_norm.penalties import ReweightedPenalty
 from kernelet.solvers.parallel import one_thread_if_small
 
 # How far weights may run ahead of the coefficients in a step. Only coefficients that jump reach
@@ -34,7 +34,7 @@ _MOST_UNSOLVED = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class NormProblem:
     """f = K a + b over candidates, and when their coefficients count.
 
     Attributes
@@ -43,7 +43,7 @@ class Expansion:
         Kernel values of the rows and the candidates.
     gram : ndarray of shape (m, m)
         Kernel values of the candidates among themselves.
-    regularizer : Regularizer
+    regularizer : CoefficientRegularizer
         R of 1/2 a'R a.
     epsilon : float, default=1e-4
         Coefficients smaller than this share of the largest are dropped, and the sequence ends when
@@ -56,7 +56,7 @@ class Expansion:
 
     values: FloatArray
     gram: FloatArray
-    regularizer: Regularizer = REGULARIZERS["kernel"]
+    regularizer: CoefficientRegularizer = REGULARIZERS["kernel"]
     epsilon: float = 1e-4
     first: float = 1.0
     floor: float = 0.0
@@ -69,7 +69,7 @@ class Expansion:
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class SparseFit:
     """Which candidates are used, and how; ``change`` is that of the last step's coefficients."""
 
     index: NDArray[np.intp]
@@ -81,14 +81,14 @@ class Machine:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class ReweightedStep:
     """A step of the sequence.
 
     Attributes
     ----------
-    at : Machine
+    at : SparseFit
         The machine after it.
-    best : Machine
+    best : SparseFit
         The one to end with: the last one, or where all coefficients stay that of least objective.
     path : tuple of (int, float)
         Vectors left and the objective after each step so far.
@@ -96,8 +96,8 @@ class Step:
         Whether the sequence ends here: at rest, or because its problems cannot be solved.
     """
 
-    at: Machine
-    best: Machine
+    at: SparseFit
+    best: SparseFit
     path: tuple[tuple[int, float], ...]
     converged: bool
     unsolved: bool
@@ -109,8 +109,8 @@ class Step:
 
 
 def reweight(
-    expansion: Expansion, loss: Loss, penalty: NormPenalty, max_iter: int = 100
-) -> Iterator[Step]:
+    problem: NormProblem, loss: Loss, penalty: ReweightedPenalty, max_iter: int = 100
+) -> Iterator[ReweightedStep]:
     r"""Solve (3.7) again and again, each time with the weights of the last coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha'(R + \Lambda_t)\alpha
@@ -120,30 +120,30 @@ def reweight(
     over the coefficients above epsilon times the largest, steps 1-8 of the paper. A change of
     variables makes each problem a ridge problem over as many features as there are coefficients.
     """
-    epsilon, m = expansion.epsilon, expansion.gram.shape[0]
-    index, alpha, intercept = np.arange(m), np.full(m, expansion.first), 0.0
+    epsilon, m = problem.epsilon, problem.gram.shape[0]
+    index, alpha, intercept = np.arange(m), np.full(m, problem.first), 0.0
     anchor = alpha
     path: tuple[tuple[int, float], ...] = ()
-    best: Machine | None = None
+    best: SparseFit | None = None
     n_unsolved = 0
     for n_iter in range(1, max_iter + 1):
-        K, gram = expansion.restricted(index)
+        K, gram = problem.restricted(index)
         with one_thread_if_small(K.size * index.size):
-            space = expansion.regularizer.space(gram, *penalty.scale(anchor))
+            space = problem.regularizer.space(gram, *penalty.scale(anchor))
             start = None if n_iter == 1 else (space.weights(alpha), intercept)
-            fit = loss(Features(K, space), start)
+            fit = loss(RidgeFeatures(K, space), start)
         last, alpha, intercept = alpha, space.coefficients(fit.weights), fit.intercept
         size = np.abs(alpha)
         largest = float(size.max(initial=0.0))
         change = float(np.abs(alpha - last).max(initial=0.0)) / largest if largest else 0.0
-        norm = expansion.regularizer.norm(gram, alpha)
-        kept = np.full(size.size, largest > expansion.floor)
+        norm = problem.regularizer.norm(gram, alpha)
+        kept = np.full(size.size, largest > problem.floor)
         if penalty.is_sparse:
             kept &= size > epsilon * largest
         index, alpha, last = index[kept], alpha[kept], last[kept]
         objective = norm + penalty.value(alpha) + fit.loss
         rose = bool(path) and objective > path[-1][1]
-        at = Machine(index, alpha, intercept, objective, change, fit.gap)
+        at = SparseFit(index, alpha, intercept, objective, change, fit.gap)
         if best is None or penalty.is_sparse or objective <= best.objective:
             best = at
         path = (*path, (index.size, objective))
@@ -152,7 +152,7 @@ def reweight(
         )
         n_unsolved = 0 if fit.gap <= ROUGH else n_unsolved + 1
         unsolved = n_unsolved >= _MOST_UNSOLVED and not converged
-        yield Step(at, best, path, converged, unsolved)
+        yield ReweightedStep(at, best, path, converged, unsolved)
         if converged or unsolved:
             return
         anchor = np.abs(alpha)

@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernelet.kernels import Kernel
-from kernelet.learners.arbitrary_norm.estimator import FITTED, NormEstimator
+from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.base.classifier import KernelClassifier
-from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.machine import KernelMachine
 
 
-@saved(**FITTED)
+@saved_norm
 class NormSVC(NormEstimator, KernelClassifier):
     r"""A support vector machine that is penalised for the p-norm of its coefficients.
 

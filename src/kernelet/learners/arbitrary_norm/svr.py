@@ -7,15 +7,14 @@ from numbers import Real
 from typing import Any
 
 from kernelet.kernels import Kernel
-from kernelet.learners.arbitrary_norm.estimator import FITTED, NormEstimator
+from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import EpsilonLoss
-from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
 from kernelet.machine import KernelMachine
 
 
-@saved(**FITTED)
+@saved_norm
 class NormSVR(NormEstimator, KernelRegressor):
     r"""Support vector regression that is penalised for the p-norm of its coefficients.
 

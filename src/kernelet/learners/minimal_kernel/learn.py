@@ -25,7 +25,7 @@ from kernelet.solvers import Solution, hinge_lasso_many
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class MinimalKernelSettings:
     """The parameters of the estimator, checked; see there."""
 
     C: float
@@ -61,7 +61,7 @@ class MinimalKernel:
 
 
 def learn_minimal_kernel(
-    data: TrainingSet, candidates: Candidates, settings: Settings, loop: Loop
+    data: TrainingSet, candidates: Candidates, settings: MinimalKernelSettings, loop: Loop
 ) -> MinimalKernel:
     """Algorithm 4.2 for each machine of one-vs-rest.
 
@@ -71,7 +71,7 @@ def learn_minimal_kernel(
         Its generator draws the rows that are kept.
     candidates : Candidates
         Rows that may become vectors.
-    settings : Settings
+    settings : MinimalKernelSettings
     loop : Loop
         Watches the linear programs after (10).
     """

@@ -70,7 +70,7 @@ class LinearPrograms(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class InteriorPoint:
+class InteriorPointPrograms:
     """Each on the rows that matter, with crossover to a vertex."""
 
     Phi: FloatArray
@@ -82,7 +82,7 @@ class InteriorPoint:
 
 
 @dataclass(eq=False)
-class Simplex:
+class SimplexPrograms:
     """Each from the basis of the last one."""
 
     Phi: FloatArray
@@ -97,8 +97,8 @@ class Simplex:
 
 
 SOLVERS: dict[str, Callable[[FloatArray, FloatArray, float], LinearPrograms]] = {
-    "interior_point": InteriorPoint,
-    "simplex": Simplex,
+    "interior_point": InteriorPointPrograms,
+    "simplex": SimplexPrograms,
 }
 
 

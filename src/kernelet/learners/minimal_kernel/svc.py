@@ -20,7 +20,7 @@ from kernelet.learners.minimal_kernel.candidates import (
     ReducedKernel,
     draw_candidates,
 )
-from kernelet.learners.minimal_kernel.learn import Settings, learn_minimal_kernel
+from kernelet.learners.minimal_kernel.learn import MinimalKernelSettings, learn_minimal_kernel
 from kernelet.learners.minimal_kernel.linearisation import SOLVERS, Linearisation, PoundLoss
 from kernelet.learners.minimal_kernel.partial_fit import StreamClassifier
 from kernelet.machine import KernelMachine
@@ -182,7 +182,7 @@ class MinimalKernelSVC(StreamClassifier):
         self.random_state = random_state
 
     def _learn_from(self, data: TrainingSet, is_vector: BoolArray | None) -> KernelMachine:
-        settings = Settings(
+        settings = MinimalKernelSettings(
             loss=PoundLoss(positive("mu", self.mu), positive("alpha", self.alpha)),
             solver=SOLVERS[choice("solver", self.solver, SOLVERS)],
             tol=positive("tol", self.tol),

@@ -14,7 +14,7 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.relevance.estimator import RelevanceEstimator
-from kernelet.learners.relevance.learn import Basis
+from kernelet.learners.relevance.learn import KernelBasis
 from kernelet.learners.relevance.likelihoods import BernoulliLikelihood
 from kernelet.machine import KernelMachine, SigmoidCalibration
 
@@ -119,7 +119,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
         self.verbose = verbose
 
     def _learn(self, data: TrainingSet) -> KernelMachine:
-        basis = Basis.of(data.X, data.kernel, data.weights)
+        basis = KernelBasis.of(data.X, data.kernel, data.weights)
         likelihoods = [
             BernoulliLikelihood(0.5 * (column + 1.0), data.weights) for column in data.targets.T
         ]

@@ -27,7 +27,7 @@ _FEW_STEPS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class KernelBasis:
     """A bias and the kernel functions of the distinct rows, as columns of mean square one.
 
     Attributes
@@ -44,7 +44,7 @@ class Basis:
     columns: FloatArray
 
     @classmethod
-    def of(cls, X: Rows, kernel: Kernel, weights: FloatArray) -> Basis:
+    def of(cls, X: Rows, kernel: Kernel, weights: FloatArray) -> KernelBasis:
         """Equal rows have the same kernel function, and one column."""
         Z, gram, place = distinct_points(X, kernel)
         values = gram if place.size == Z.shape[0] else gram[place]

@@ -15,7 +15,7 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import require, saved
 from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.relevance.estimator import RelevanceEstimator
-from kernelet.learners.relevance.learn import Basis
+from kernelet.learners.relevance.learn import KernelBasis
 from kernelet.learners.relevance.likelihoods import GaussianLikelihood
 from kernelet.learners.relevance.precisions import State
 from kernelet.machine import KernelMachine
@@ -128,7 +128,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
         self.verbose = verbose
 
     def _learn(self, data: RegressionSet) -> KernelMachine:
-        basis = Basis.of(data.X, data.kernel, data.weights)
+        basis = KernelBasis.of(data.X, data.kernel, data.weights)
         standard = (data.targets - data.centre) / data.size
         likelihood = GaussianLikelihood(standard, data.weights, _FIRST_NOISE, _LEAST_NOISE)
         machine = partial(basis.machine, centre=data.centre, size=data.size)
@@ -138,7 +138,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
         self.objective_ = state.evidence - float(data.weights.sum() * np.log(data.size))
         return machine([state])
 
-    def _store(self, state: State, basis: Basis, data: RegressionSet) -> None:
+    def _store(self, state: State, basis: KernelBasis, data: RegressionSet) -> None:
         assert isinstance(state.likelihood, GaussianLikelihood)
         self.noise_variance_ = data.size**2 * state.likelihood.noise
         # the machine has its vectors in the order of the rows

@@ -34,7 +34,7 @@ _HOPE = 2.0
 _ALL = slice(None)
 
 Threads = Callable[[], AbstractContextManager[object]]
-Candidates = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
+ColumnStatistics = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 
 def bias_alone(Phi: FloatArray, likelihood: Likelihood) -> State:
@@ -91,7 +91,9 @@ def best_gain(Phi: FloatArray, state: State, threads: Threads = nullcontext) -> 
     return float(gains_of_adding(*candidates(Phi, Phi * Phi, state, threads)[:3]).max())
 
 
-def _with_another(Phi: FloatArray, state: State, found: Candidates, tol: float) -> State | None:
+def _with_another(
+    Phi: FloatArray, state: State, found: ColumnStatistics, tol: float
+) -> State | None:
     """With the column that promises most, and keeps its promise."""
     S, Q, usable, _ = found
     gains = gains_of_adding(S, Q, usable)
@@ -106,7 +108,7 @@ def _with_another(Phi: FloatArray, state: State, found: Candidates, tol: float) 
     return None
 
 
-def _exchanged(Phi: FloatArray, state: State, found: Candidates, tol: float) -> State | None:
+def _exchanged(Phi: FloatArray, state: State, found: ColumnStatistics, tol: float) -> State | None:
     """With one column replaced by another, where that raises the evidence."""
     for place, column, S, Q in exchanges(state, *found):
         kept = np.arange(state.index.size) != place
@@ -121,7 +123,7 @@ def candidates(
     squares: FloatArray,
     state: State,
     threads: Threads = nullcontext,
-) -> Candidates:
+) -> ColumnStatistics:
     """Sparsity S and quality Q of all columns, which of them may be added, and L^-1 Phi'B phi_m.
 
     S_m = phi_m'(B - B Phi Sigma Phi'B) phi_m, and Q_m = phi_m'B(t - Phi w) at the mode.
