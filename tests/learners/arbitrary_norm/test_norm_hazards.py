@@ -176,20 +176,6 @@ class TestTime:
         with pytest.raises(KeyboardInterrupt):
             NormSVC(n_vectors=12).fit(X, y)
 
-    @pytest.mark.parametrize("number", [2, 3])
-    def test_ctrl_c_in_the_first_step_of_a_later_class(self, number, monkeypatch):
-        seen = self.interrupt_first_step(monkeypatch, number)
-        labels = (X[:, 0] > np.median(X[:, 0])).astype(int) + y
-        with pytest.warns(ConvergenceWarning, match="interrupted"):
-            model = NormSVC(gamma=0.5).fit(X, labels)
-        # the step is taken again
-        assert len(seen) == 4
-        assert model.machine_.n_outputs == 3
-        assert [len(path) > 1 for path in model.sparsity_path_] == [
-            k < number - 1 for k in range(3)
-        ]
-        assert model.score(X, labels) > 0.7
-
     @pytest.mark.parametrize("place", ["value", "scale"])
     def test_ctrl_c_anywhere_in_a_step(self, place, monkeypatch):
         original, seen = getattr(PowerPenalty, place), []

@@ -213,7 +213,8 @@ def learn_norm(
                 steps,
                 # some outputs of several are no machine
                 attributes if len(outputs) == len(losses) - 1 else None,
-                is_needed=bool(outputs) and not has_machine,
+                # after Ctrl-C one step gives the outputs that are left, if there is no machine yet
+                is_needed=loop.interrupted and not has_machine,
             )
             end = candidates.no_worse_than_a_constant(run.last.step.best, loss)
             outputs.append(NormOutput(run, end))

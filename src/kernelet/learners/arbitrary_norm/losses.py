@@ -31,6 +31,8 @@ _ROUGH = 1e-4
 _HINGE_KKT_TOL = 1e-4
 # In units of the targets' size.
 _EPSILON_KKT_TOL = 1e-5
+# Megabytes: enough for the Gram matrix of 11000 rows in single precision, which LIBSVM keeps.
+_CACHE_SIZE = 500
 # From this many rows on LIBSVM is given those near the margin only; the Gram matrix of as many
 # takes 18 MB.
 _MANY_ROWS = 1500
@@ -156,7 +158,7 @@ class HingeLoss:
         Phi = rows.take_all() if index.size == self.y.size else rows.take(index)
         limit = int(_PATIENCE * Phi.shape[1] ** 2)
         machine = _QuietSVC(
-            kernel="precomputed", C=1.0, tol=_HINGE_KKT_TOL, cache_size=500, max_iter=limit
+            kernel="precomputed", C=1.0, tol=_HINGE_KKT_TOL, cache_size=_CACHE_SIZE, max_iter=limit
         )
         machine.fit(Phi @ Phi.T, self.y[index], sample_weight=self.costs[index])
         signed = machine.dual_coef_[0]
@@ -262,7 +264,7 @@ class EpsilonLoss:
             C=1.0,
             epsilon=self.epsilon / self.size,
             tol=_EPSILON_KKT_TOL,
-            cache_size=500,
+            cache_size=_CACHE_SIZE,
             max_iter=int(_PATIENCE * Phi.shape[1] ** 2),
         )
         # In units of the targets' size s, f/s with the weights w/s costs 1/s^2 of what f costs.
