@@ -20,7 +20,7 @@ from hostile_texts import hostile, named, of_table
 from kernelet import KernelMachine, kernels
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import javascript
-from kernelet.kernels.specification import _BY_NAME
+from kernelet.kernels.registry import registered_kernels
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from random_examples import examples
 from references import for_features
@@ -40,7 +40,7 @@ def compare(machine, X, answer):
 
 
 def test_every_kernel_is_there():
-    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
+    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(registered_kernels())
 
 
 def test_every_kernel(tmp_path):

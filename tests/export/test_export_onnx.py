@@ -25,7 +25,7 @@ from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import onnx, register_skl2onnx
 from kernelet.export.to_onnx.exporter import onnx_model
 from kernelet.kernels import Gaussian, ProjectedFeatures
-from kernelet.kernels.specification import _BY_NAME
+from kernelet.kernels.registry import registered_kernels
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
 from random_examples import examples
@@ -101,7 +101,7 @@ def test_combinations_of_features_far_from_zero(dtype):
 
 
 def test_every_kernel_is_there():
-    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
+    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(registered_kernels())
 
 
 @examples(60)

@@ -14,6 +14,8 @@ from kernelet.cli.tasks import CLASSES, NUMBERS, OUTLIERS, Task
 
 DEFAULT = "sparse-svc"
 DEFAULT_VECTORS = 20
+# Those of `kernelet.kernels`, for the help, which does not take the time to import them; a test
+# compares the two.
 KERNELS = (
     "rbf",
     "linear",
@@ -94,7 +96,10 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--C", type=_positive, help="cost of an error (default: the method's own)")
     group.add_argument(
-        "--kernel", choices=KERNELS, metavar="KERNEL", help=f"{', '.join(KERNELS)} (default: rbf)"
+        "--kernel",
+        type=_kernel_name,
+        metavar="KERNEL",
+        help=f"{', '.join(KERNELS)}, or one that is registered (default: rbf)",
     )
     group.add_argument(
         "--gamma", type=_gamma, help='a number, "scale" or "auto" as in scikit-learn'
@@ -174,6 +179,19 @@ def _method_name(text: str) -> str:
     """As it is called here; the name of the class is known too."""
     by_class = {method.estimator: name for name, method in methods().items()}
     return by_class.get(text, text)
+
+
+def _kernel_name(text: str) -> str:
+    if text not in KERNELS:  # somebody may have registered it
+        from kernelet.kernels.resolve import kernel_names
+
+        names = kernel_names()
+        if text not in names:
+            near = nearest(text, names)
+            hint = f"; do you mean {near}?" if near else ""
+            known = ", ".join(names)
+            raise argparse.ArgumentTypeError(f"unknown kernel {text!r}, known are {known}{hint}")
+    return text
 
 
 def _further_parameters(settings: list[str], known: list[str], method: Method) -> Mapping[str, Any]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.model import ExportedModel
-from kernelet.kernels import Gaussian, Kernel, ScaledFeatures
+from kernelet.kernels import Kernel
+from kernelet.kernels.expression import Constant, FeatureSum, SumOverFeatures, exp, ordered
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 
 # Beyond this r, exp(-r^2) is below 2e-5, less than a unit of kernel values: a row that is farther
@@ -164,15 +165,14 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
 
 
 def gaussian(kernel: Kernel) -> tuple[float, NDArray[np.float64]]:
-    """gamma, and the scales of the features."""
-    inner, scales = kernel, np.ones(1)
-    if isinstance(kernel, ScaledFeatures):
-        inner, scales = kernel.kernel, np.array(kernel.scales)
-    if not isinstance(inner, Gaussian):
-        raise ValueError(
-            f'dtype="q15" is for Gaussian kernels, the model has {kernel!r}; use float32.'
-        )
-    return inner.gamma, scales
+    """gamma, and the scales of the features, of a kernel whose formula is exp(-gamma r^2)."""
+    nodes = ordered(kernel.expression())
+    sums = [node for node in nodes if isinstance(node, SumOverFeatures)]
+    rates = [node.value for node in nodes if isinstance(node, Constant)] or [-1.0]
+    rate, squared = rates[0], sums[0]
+    if squared.kind is FeatureSum.SQUARED and rate < 0.0 and nodes[-1] == exp(rate * squared):
+        return -rate, np.array(squared.scales or (1.0,))
+    raise ValueError(f'dtype="q15" is for Gaussian kernels, the model has {kernel!r}; use float32.')
 
 
 def _logits(calibration: Calibration | None, k: int, score_unit: float) -> FixedLogits | None:

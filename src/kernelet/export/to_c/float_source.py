@@ -7,7 +7,11 @@ import numpy as np
 from kernelet._hooks import hooks
 from kernelet.export.model import ExportedModel
 from kernelet.export.projection import counted_features, projected
-from kernelet.export.rounding import has_taxicab_distances, rounding_units
+from kernelet.export.rounding import (
+    has_rounding_bound,
+    has_taxicab_distances,
+    rounding_units,
+)
 from kernelet.export.to_c.columns import category_tables, column_tables, column_values
 from kernelet.export.to_c.cost import Cost, flash_bytes
 from kernelet.export.to_c.interface import Interface
@@ -111,15 +115,6 @@ def _cost(interface: Interface, real: Real, kernel: KernelSource, tables: list[T
 
 def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
     machine = exported.machine
-    digits = np.finfo(real.dtype).nmant + 1
-    units = rounding_units(machine, is_scaled=exported.columns is not None)
-    matrix, inner = input_stage(machine.kernel)
-    squared = "" if inner.n_features is None else " (each times its largest squared scale)"
-    encoded = "" if exported.columns is None else "; x scaled, |shift / scale| added to each |x_i|"
-    taxicab = (
-        "  Of a Laplacian kernel it counts with |x|_1 + max_j |z_j|_1 (and a scale, not squared)."
-    )
-    is_taxicab = has_taxicab_distances(machine.kernel.specification())
     return [
         f"A kernel machine. Vectors: {machine.n_vectors}, features: {counted_features(machine)}, "
         f"outputs: {machine.n_outputs}.",
@@ -127,11 +122,28 @@ def _about(exported: ExportedModel, real: Real, cost: Cost) -> list[str]:
         f"Made by kernelet {hooks.version}.",
         "",
         *cost.lines(),
+        *_about_rounding(exported, real),
+        "There is no state: any number of threads and interrupts may call the functions at once.",
+        "NaN is found by comparing, so do not compile with -ffast-math.",
+    ]
+
+
+def _about_rounding(exported: ExportedModel, real: Real) -> list[str]:
+    machine = exported.machine
+    matrix, inner = input_stage(machine.kernel)
+    if not has_rounding_bound(inner):
+        return ["No bound of rounding errors is known for this kernel."]
+    digits = np.finfo(real.dtype).nmant + 1
+    units = rounding_units(machine, is_scaled=exported.columns is not None)
+    squared = "" if inner.n_features is None else " (each times its largest squared scale)"
+    encoded = "" if exported.columns is None else "; x scaled, |shift / scale| added to each |x_i|"
+    taxicab = (
+        "  Of a Laplacian kernel it counts with |x|_1 + max_j |z_j|_1 (and a scale, not squared)."
+    )
+    return [
         f"Rounding moves a score by no more than {units} * 2^-{digits}",
         "  * (1 + gamma (|x|^2 + max_j |z_j|^2)) * (sum_j |beta_j| k_j + |b|), gamma being the sum",
         f"  of the kernel's{squared}, k_j made of absolute values{encoded}.",
-        *([taxicab] if is_taxicab else []),
+        *([taxicab] if has_taxicab_distances(inner) else []),
         *([] if matrix is None else _COMBINED),
-        "There is no state: any number of threads and interrupts may call the functions at once.",
-        "NaN is found by comparing, so do not compile with -ffast-math.",
     ]
