@@ -65,7 +65,7 @@ def test_many_rows_are_not_copied(kind, mapped, monkeypatch):
     model = kind(random_state=0)
     sorted_copy = outputs(clone(model).fit(MANY, LABELS), MANY)
     monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", len(MANY))
-    monkeypatch.setattr(core_vector_rows, "training_set", None)
+    monkeypatch.setattr(core_vector_rows, "labelled_data", None)
     in_blocks = outputs(clone(model).fit(MANY, LABELS), MANY)
     from_file = outputs(clone(model).fit(mapped(MANY), LABELS), MANY)
     assert_array_equal(in_blocks, from_file)

@@ -17,8 +17,7 @@ from kernelet.learners.arbitrary_norm.reweighting import ROUGH
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.base.regressor import RegressionSet
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
 # What files hold of every such estimator.
@@ -37,7 +36,7 @@ class NormEstimator:
     verbose: int
 
     def _learn_norm(
-        self, data: TrainingSet | RegressionSet, y: Any, losses: Sequence[Loss], size: float = 1.0
+        self, data: TrainingData, y: Any, losses: Sequence[Loss], size: float = 1.0
     ) -> KernelMachine:
         """One output per loss; ``size`` is that of the targets, and ``y`` is for callbacks."""
         settings = self._settings()

@@ -9,7 +9,8 @@ from kernelet.kernels import Kernel
 from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import SquaredLoss
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
 
@@ -121,6 +122,6 @@ class NormKernelRidge(NormEstimator, KernelRegressor):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         loss = SquaredLoss(data.targets, positive("C", self.C) * data.weights)
         return self._learn_norm(data, data.targets, [loss], data.size)

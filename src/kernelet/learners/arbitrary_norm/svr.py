@@ -10,7 +10,8 @@ from kernelet.kernels import Kernel
 from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import EpsilonLoss
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
 
@@ -125,7 +126,7 @@ class NormSVR(NormEstimator, KernelRegressor):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         costs = positive("C", self.C) * data.weights
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):

@@ -17,7 +17,7 @@ def distinct_points(X: Rows, kernel: Kernel) -> tuple[FloatArray, FloatArray, ND
     Parameters
     ----------
     X : ndarray or CSR array of shape (n, d)
-        Rows of a `TrainingSet` or `RegressionSet`.
+        Rows of a `TrainingData`.
     kernel : Kernel
 
     Returns

@@ -18,7 +18,6 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
@@ -258,41 +257,3 @@ class Loop:
 
 def _later(attributes: Callable[[S], dict[str, Any]], step: S) -> Attributes:
     return lambda: attributes(step)
-
-
-@contextmanager
-def reporting(
-    estimator: Any, verbose: int, max_steps: int | None, **rows: Any
-) -> Iterator[Callable[[Any, Attributes | None], bool]]:
-    """A function to be called after every step; it returns whether a callback asks to stop.
-
-    It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
-    ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
-    are of another kind print themselves, and give None for the step). Callbacks find the step as
-    ``estimator._last_step``. They are given ``rows`` (X, y, metadata) and a fitted estimator made
-    from the attributes that the second argument returns, where there is one.
-    """
-    context = None
-    if HAS_CALLBACKS:
-        context = estimator._init_callback_context(max_subtasks=max_steps)
-        context.call_on_fit_task_begin(estimator=estimator, **rows)
-
-    def report(step: Any, attributes: Attributes | None) -> bool:
-        if step is not None and verbose > 0 and step.n_iter % verbose == 0:
-            print(step.line, file=sys.stderr)
-        if context is None:
-            return False
-        estimator._last_step = step
-        task = context.subcontext(task_name="step")
-        task.call_on_fit_task_begin(estimator=estimator, **rows)
-        wants_end: bool = task.call_on_fit_task_end(
-            estimator=estimator, reconstruction_attributes=attributes, **rows
-        )
-        return wants_end
-
-    try:
-        yield report
-    finally:
-        if context is not None:
-            vars(estimator).pop("_last_step", None)
-            context.call_on_fit_task_end(estimator=estimator, **rows)

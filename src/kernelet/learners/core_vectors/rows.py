@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data, set_of_pieces
-from kernelet.learners.base.training_data import TrainingSet, training_set
+from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.rows import Block, is_distant
 from kernelet.rows.batches import BatchPieces
 from kernelet.solvers.enclosing_ball.expansions import NOWHERE, Directions, share_left
@@ -44,7 +44,7 @@ class CoreSetData:
     ----------
     rows : LabelledRows
         All of them.
-    near : TrainingSet
+    near : TrainingData
         Rows in memory that stand for all, with their kernel.
     classes : ndarray of shape (n_classes,)
         Labels.
@@ -57,7 +57,7 @@ class CoreSetData:
     """
 
     rows: LabelledRows
-    near: TrainingSet
+    near: TrainingData
     classes: NDArray[Any]
     diagonal: float
     least_weight: float
@@ -87,11 +87,11 @@ def core_set_data(
 ) -> CoreSetData:
     """Validate the arguments of ``fit`` for an estimator.
 
-    The estimator has the parameters that `training_set` and `out_of_core_data` need. With
+    The estimator has the parameters that `labelled_data` and `out_of_core_data` need. With
     ``in_blocks`` rows stay where they are, and equal ones are not merged.
     """
     if not in_blocks:
-        data, classes = training_set(estimator, X, y, sample_weight)
+        data, classes = labelled_data(estimator, X, y, sample_weight)
         rows, least = TableRows(data.X, data.codes, data.weights), float(data.weights.min())
         shown = {"X": data.X, "y": classes[data.codes]}
         return _with_diagonal(estimator, rows, data, classes, least, shown)
@@ -132,7 +132,7 @@ def _out_of_core(estimator: Any, data: OutOfCoreData, shown: dict[str, Any]) -> 
 def _with_diagonal(
     estimator: Any,
     rows: LabelledRows,
-    near: TrainingSet,
+    near: TrainingData,
     classes: NDArray[Any],
     least_weight: float,
     shown: dict[str, Any],

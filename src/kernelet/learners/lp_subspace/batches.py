@@ -15,8 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_X_y
 
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.base.unlabelled_data import UnlabelledSet
-from kernelet.learners.base.weights import class_weights
+from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.lp_subspace.coordinates import KnownCoordinates, stage
 from kernelet.learners.lp_subspace.space import (
     SubspaceSettings,
@@ -89,7 +88,7 @@ def survey(
 def projected_batches(
     batches: Iterable[tuple[Any, Any]],
     seen: BatchSurvey,
-    sample: UnlabelledSet,
+    sample: TrainingData,
     settings: SubspaceSettings,
     class_weight: Mapping[Any, float] | str | None = None,
     folder: str | Path | None = None,
@@ -101,7 +100,7 @@ def projected_batches(
     batches : iterable of (X, y)
     seen : BatchSurvey
         Of these.
-    sample : UnlabelledSet
+    sample : TrainingData
         Its sample, from which the sample points of the subspace are chosen.
     settings : SubspaceSettings
     class_weight : dict, "balanced" or None, default=None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.lp_subspace.programs import Programs, SubspaceMachine
 from kernelet.learners.lp_subspace.space import (
     SubspaceSettings,
@@ -122,7 +122,7 @@ class OutOfCoreCoordinates:
 
 
 def coordinates_of(
-    data: TrainingSet | OutOfCoreData, settings: SubspaceSettings, programs: Programs
+    data: TrainingData | OutOfCoreData, settings: SubspaceSettings, programs: Programs
 ) -> Coordinates:
     """The subspace of some rows, and these in its coordinates.
 
@@ -140,7 +140,7 @@ def coordinates_of(
 
 
 def _space(
-    rows: TrainingSet, settings: SubspaceSettings, seconds: dict[str, float]
+    rows: TrainingData, settings: SubspaceSettings, seconds: dict[str, float]
 ) -> PrincipalMap:
     with stage(seconds, "eigenvectors"):
         return principal_space(rows, settings)
@@ -155,7 +155,7 @@ def stage(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 
 def _projected(
-    data: TrainingSet, space: PrincipalMap, seconds: dict[str, float]
+    data: TrainingData, space: PrincipalMap, seconds: dict[str, float]
 ) -> KnownCoordinates:
     with stage(seconds, "projection"):
         Phi = projecting_machine(space).decision_function(data.X).reshape(-1, space.rank)

@@ -14,11 +14,10 @@ from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import SAMPLE_ROWS, out_of_core_data
 from kernelet.learners.base.progress import Loop, with_callbacks
+from kernelet.learners.base.training_data import TrainingData, unlabelled_data
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.base.unlabelled_data import unlabelled_set
 from kernelet.learners.lp_subspace.space import (
     SubspaceSettings,
-    WeightedRows,
     principal_space,
     projecting_machine,
 )
@@ -128,12 +127,12 @@ class KernelSubspace(KernelFeatures):
         self : object
         """
         settings = SubspaceSettings.of(self)
-        rows: WeightedRows
+        rows: TrainingData
         if is_distant(X):
             n_drawn = max(SAMPLE_ROWS, settings.n_drawn)
             rows = out_of_core_data(self, X, None, sample_weight, n_drawn).at_hand
         else:
-            rows = unlabelled_set(self, X, sample_weight)
+            rows = unlabelled_data(self, X, sample_weight)
         with Loop(self):
             space = principal_space(rows, settings)
         self.machine_ = projecting_machine(space)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.learners.base.parameters import choice, count
-from kernelet.learners.base.training_data import TrainingSet
-from kernelet.learners.base.unlabelled_data import UnlabelledSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
 
@@ -21,10 +20,6 @@ _LANDMARKS_PER_COMPONENT = 3
 # Out-of-core rows that are drawn for each sample point, so that k-means and the greedy methods have
 # something to choose from. Random points need one; the number is not critical.
 _ROWS_PER_LANDMARK = 4
-
-
-# Rows in memory with their weights and their kernel.
-WeightedRows = TrainingSet | UnlabelledSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +58,7 @@ class SubspaceSettings:
         return _ROWS_PER_LANDMARK * self.n_wanted
 
 
-def principal_space(rows: WeightedRows, settings: SubspaceSettings) -> PrincipalMap:
+def principal_space(rows: TrainingData, settings: SubspaceSettings) -> PrincipalMap:
     """The subspace of the leading eigenvectors of a sample of the rows, (3.4)-(3.6).
 
     There are no more sample points than distinct rows, and no more components than the Gram matrix

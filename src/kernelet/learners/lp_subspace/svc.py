@@ -18,9 +18,8 @@ from kernelet.learners.base.model_file import remember_training, saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import count
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.base.training_data import TrainingSet, training_set
+from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.training_kernel import training_kernel
-from kernelet.learners.base.unlabelled_data import UnlabelledSet
 from kernelet.learners.lp_subspace.batches import projected_batches, survey
 from kernelet.learners.lp_subspace.coordinates import coordinates_of
 from kernelet.learners.lp_subspace.learn import Learned, learn_subspace_machine
@@ -185,7 +184,7 @@ class SubspaceLPSVC(KernelClassifier):
         is_mapped = isinstance(X, np.memmap)
         return super()._leaves(X) and (not is_mapped or programs_of(self).run_in_blocks)
 
-    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
         settings, programs = self._settings()
         with Loop(self, verbose=self.verbose) as loop:
             coordinates = coordinates_of(data, settings, programs)
@@ -223,7 +222,7 @@ class SubspaceLPSVC(KernelClassifier):
         models: list[SubspaceLPSVC] = [clone(self).set_params(C=C) for C in costs]
         if not models:
             return models
-        data, classes = training_set(models[0], X, y, sample_weight)
+        data, classes = labelled_data(models[0], X, y, sample_weight)
         coordinates = coordinates_of(data, *models[0]._settings())
         last = None
         for model in models:
@@ -266,7 +265,7 @@ class SubspaceLPSVC(KernelClassifier):
         self.classes_, self.n_features_in_ = seen.classes, seen.sample.shape[1]
         ones = np.ones(len(seen.sample))
         kernel = training_kernel(self, seen.sample, ones)
-        sample = UnlabelledSet(seen.sample, ones, kernel, rng)
+        sample = TrainingData(seen.sample, ones, kernel, rng)
         projected = projected_batches(batches, seen, sample, settings, self.class_weight, folder)
         with projected as coordinates:
             remember_training(self, seen.n_rows, np.bincount(coordinates.codes))

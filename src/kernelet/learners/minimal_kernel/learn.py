@@ -12,7 +12,7 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.minimal_kernel.candidates import Candidates, Kept, ReducedKernel, retire
 from kernelet.learners.minimal_kernel.linearisation import (
     Linearisation,
@@ -61,13 +61,13 @@ class MinimalKernel:
 
 
 def learn_minimal_kernel(
-    data: TrainingSet, candidates: Candidates, settings: MinimalKernelSettings, loop: Loop
+    data: TrainingData, candidates: Candidates, settings: MinimalKernelSettings, loop: Loop
 ) -> MinimalKernel:
     """Algorithm 4.2 for each machine of one-vs-rest.
 
     Parameters
     ----------
-    data : TrainingSet
+    data : TrainingData
         Its generator draws the rows that are kept.
     candidates : Candidates
         Rows that may become vectors.
@@ -124,7 +124,7 @@ def _machine(kernel: Kernel, vectors: FloatArray, solutions: Sequence[Solution])
 
 
 def _reduced(
-    data: TrainingSet, candidates: Candidates, y: FloatArray, last: Linearisation
+    data: TrainingData, candidates: Candidates, y: FloatArray, last: Linearisation
 ) -> ReducedKernel:
     rows, columns = last.solution.multipliers > 0.0, last.solution.weights != 0.0
     return ReducedKernel(
@@ -139,7 +139,7 @@ def _reduced(
 
 
 def _kept(
-    data: TrainingSet,
+    data: TrainingData,
     candidates: Candidates,
     Phi: FloatArray,
     ends: Sequence[Linearisation],

@@ -17,9 +17,8 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.progress import with_callbacks
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.base.training_kernel import training_kernel
-from kernelet.learners.base.weights import class_weights
 from kernelet.learners.minimal_kernel.candidates import BoolArray, Kept
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
@@ -37,10 +36,10 @@ class StreamClassifier(KernelClassifier):
     _rng: np.random.RandomState
 
     @abstractmethod
-    def _learn_from(self, data: TrainingSet, is_vector: BoolArray | None) -> KernelMachine:
+    def _learn_from(self, data: TrainingData, is_vector: BoolArray | None) -> KernelMachine:
         """The machine for these rows, of which some were vectors before."""
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         self.n_rows_seen_ = int(data.codes.size)
         return self._learn_from(data, None)
 
@@ -107,7 +106,7 @@ class StreamClassifier(KernelClassifier):
 
     def _merged(
         self, X: Rows, codes: NDArray[np.intp], weights: FloatArray, is_first: bool
-    ) -> tuple[TrainingSet, BoolArray]:
+    ) -> tuple[TrainingData, BoolArray]:
         """The batch together with the rows that are kept, canonical."""
         kept = Kept(X, codes, weights, np.zeros(codes.size, dtype=bool))
         if not is_first:
@@ -127,4 +126,4 @@ class StreamClassifier(KernelClassifier):
             kernel, rng = self.machine_.kernel, self._rng
         classes = np.asarray(rows.y, dtype=np.intp)
         n_classes = self.classes_.size
-        return TrainingSet(rows.X, classes, rows.costs, n_classes, kernel, rng), is_vector
+        return TrainingData(rows.X, rows.costs, kernel, rng, classes, n_classes), is_vector

@@ -13,7 +13,7 @@ from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.minimal_kernel.candidates import (
     BoolArray,
     Kept,
@@ -181,7 +181,7 @@ class MinimalKernelSVC(StreamClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn_from(self, data: TrainingSet, is_vector: BoolArray | None) -> KernelMachine:
+    def _learn_from(self, data: TrainingData, is_vector: BoolArray | None) -> KernelMachine:
         settings = MinimalKernelSettings(
             loss=PoundLoss(positive("mu", self.mu), positive("alpha", self.alpha)),
             solver=SOLVERS[choice("solver", self.solver, SOLVERS)],

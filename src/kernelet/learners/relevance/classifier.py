@@ -12,7 +12,7 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.relevance.estimator import RelevanceEstimator
 from kernelet.learners.relevance.learn import KernelBasis
 from kernelet.learners.relevance.likelihoods import BernoulliLikelihood
@@ -118,7 +118,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         basis = KernelBasis.of(data.X, data.kernel, data.weights)
         likelihoods = [
             BernoulliLikelihood(0.5 * (column + 1.0), data.weights) for column in data.targets.T

@@ -13,7 +13,8 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import require, saved
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.relevance.estimator import RelevanceEstimator
 from kernelet.learners.relevance.learn import KernelBasis
 from kernelet.learners.relevance.likelihoods import GaussianLikelihood
@@ -127,7 +128,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         basis = KernelBasis.of(data.X, data.kernel, data.weights)
         standard = (data.targets - data.centre) / data.size
         likelihood = GaussianLikelihood(standard, data.weights, _FIRST_NOISE, _LEAST_NOISE)
@@ -138,7 +139,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
         self.objective_ = state.evidence - float(data.weights.sum() * np.log(data.size))
         return machine([state])
 
-    def _store(self, state: State, basis: KernelBasis, data: RegressionSet) -> None:
+    def _store(self, state: State, basis: KernelBasis, data: TrainingData) -> None:
         assert isinstance(state.likelihood, GaussianLikelihood)
         self.noise_variance_ = data.size**2 * state.likelihood.noise
         # the machine has its vectors in the order of the rows

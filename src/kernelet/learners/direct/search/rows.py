@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray, dense, is_sparse
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.training_data import TrainingSet
-from kernelet.learners.base.weights import without_rounding
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.base.training_kernel import without_rounding
 from kernelet.learners.direct.search.objective import InnerProblem, InnerSolution, Start
 from kernelet.rows import Block
 from kernelet.rows.block import IndexArray
@@ -163,7 +163,7 @@ class RowsOutOfCore:
 
 
 def labelled_rows(
-    data: TrainingSet | OutOfCoreData, problem: Any, classes: NDArray[Any]
+    data: TrainingData | OutOfCoreData, problem: Any, classes: NDArray[Any]
 ) -> SearchRows:
     """Rows with classes and a problem stated for classes, such as `ClassProblem`."""
     if isinstance(data, OutOfCoreData):
