@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import references
 from kernelet.kernels import expression
-from kernelet.kernels.evaluation import Program, integer_power
+from kernelet.kernels.derivative import derivative
 from kernelet.kernels.expression import (
     Argument,
     Call,
@@ -24,7 +24,6 @@ from kernelet.kernels.expression import (
     Operation,
     Operator,
     SumOverFeatures,
-    derivative,
     exp,
     log1p,
     ordered,
@@ -33,6 +32,7 @@ from kernelet.kernels.expression import (
     steps,
     tanh,
 )
+from kernelet.kernels.numerics.evaluation import Program, integer_power
 from random_examples import examples
 from tests.kernels.test_kernels import PROFILES, each
 
@@ -138,6 +138,7 @@ def test_simplifications():
     assert 0.0 - T == -1.0 * T == T * -1.0 == -T
     assert 2.0 * Constant(3.0) + 1.0 == Constant(7.0)
     assert T * exp(-T) == exp(-T) * T == Operation(Operator.DAMP, T, exp(-T))
+    assert (positive_part(T) ** 2 * T).operator is Operator.DAMP
     assert (2.0 * exp(-T)).operator is Operator.MULTIPLY
     with pytest.raises(ValueError, match="must be finite"):
         T * math.inf

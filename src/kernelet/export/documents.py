@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.model import ExportedModel
-from kernelet.kernels.base import Kernel, described
+from kernelet.kernels import Kernel
 from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.expression import steps
+from kernelet.kernels.specification import described
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import Number
 from kernelet.machine.texts import is_visible

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from math import inf
 from numbers import Real
 from typing import Any, Protocol, final
@@ -234,6 +232,8 @@ class Kernel(ABC):
         ValueError
             If the kernel is, or contains, a Python function, or its class is not registered.
         """
+        from kernelet.kernels.specification import described  # it imports this module
+
         return described(self, np.ndarray.tolist)
 
     def __add__(self, other: object) -> Kernel:
@@ -249,37 +249,6 @@ class Kernel(ABC):
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
-
-
-def described(
-    kernel: Kernel,
-    array: Callable[[Any], object],
-    further: Callable[[Kernel], dict[str, Any]] = lambda kernel: {},
-) -> dict[str, Any]:
-    """The specification of a kernel.
-
-    ``array`` says what becomes of arrays, ``further`` what else to say of each kernel in it.
-    """
-    from kernelet.kernels.registry import require_registered  # it imports this module
-
-    if not kernel.is_serializable:
-        raise ValueError(
-            f"{kernel!r} contains a Python function, which cannot be written to a file. "
-            "Use a kernel of kernelet.kernels, or sums and products of them."
-        )
-    require_registered(kernel)
-
-    def plain(value: object) -> object:
-        if isinstance(value, Kernel):
-            return described(value, array, further)
-        if isinstance(value, np.ndarray):
-            return array(value)
-        return [plain(item) for item in value] if isinstance(value, tuple) else value
-
-    # Every leaf is a dataclass, which the type of its base class cannot say.
-    fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
-    parameters = {field.name: plain(getattr(kernel, field.name)) for field in fields}
-    return {"name": kernel.name} | parameters | further(kernel)
 
 
 def _checked(X: Rows, Z: FloatArray) -> tuple[Rows, FloatArray]:

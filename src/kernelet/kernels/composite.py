@@ -229,19 +229,28 @@ def _kernels(name: str, parts: object) -> Sequence[Kernel]:
     return parts
 
 
-class _PreparedSum(PreparedKernel):
+class _PreparedParts(PreparedKernel, ABC):
+    """Kernels that are joined by a ufunc, value by value."""
+
+    join: np.ufunc
+
     def __init__(self, parts: Sequence[PreparedKernel]) -> None:
         self.n_vectors, self.n_features = parts[0].n_vectors, parts[0].n_features
         self.dtype = parts[0].dtype
         self.row_elements = self.n_vectors + sum(part.row_elements for part in parts)
         self._parts = parts
 
+    @final
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         self._parts[0].fill(X, out, workspace)
         values = workspace.take(self, "values", X.shape[0], self.n_vectors, self.dtype)
         for part in self._parts[1:]:
             part.fill(X, values, workspace)
-            out += values
+            self.join(out, values, out=out)
+
+
+class _PreparedSum(_PreparedParts):
+    join = np.add
 
     @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
@@ -257,19 +266,8 @@ class _PreparedSum(PreparedKernel):
         return total, pullback
 
 
-class _PreparedProduct(PreparedKernel):
-    def __init__(self, parts: Sequence[PreparedKernel]) -> None:
-        self.n_vectors, self.n_features = parts[0].n_vectors, parts[0].n_features
-        self.dtype = parts[0].dtype
-        self.row_elements = self.n_vectors + sum(part.row_elements for part in parts)
-        self._parts = parts
-
-    def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
-        self._parts[0].fill(X, out, workspace)
-        values = workspace.take(self, "values", X.shape[0], self.n_vectors, self.dtype)
-        for part in self._parts[1:]:
-            part.fill(X, values, workspace)
-            out *= values
+class _PreparedProduct(_PreparedParts):
+    join = np.multiply
 
     @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:

@@ -6,9 +6,9 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from kernelet.kernels.evaluation import integer_power
 from kernelet.kernels.expression import Expression, FeatureSum, tanh
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, quiet, squared_norms
+from kernelet.kernels.numerics.evaluation import integer_power
 from kernelet.kernels.numerics.products import InnerProducts
 from kernelet.kernels.parameters import finite, positive_integer
 from kernelet.kernels.profile import Form, ProfileKernel

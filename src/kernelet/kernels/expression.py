@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from typing import TypeAlias
 
 _Number: TypeAlias = float | int
@@ -62,8 +61,11 @@ class Expression:
             return Constant(-self.value)
         if isinstance(self, Call) and self.function is Function.NEGATIVE:
             return self.argument
-        is_product = isinstance(self, Operation) and self.operator is Operator.MULTIPLY
-        if is_product and isinstance(self.left, Constant):
+        if (
+            isinstance(self, Operation)
+            and self.operator is Operator.MULTIPLY
+            and isinstance(self.left, Constant)
+        ):
             return Operation(Operator.MULTIPLY, -self.left, self.right)
         return Call(Function.NEGATIVE, self)
 
@@ -185,7 +187,7 @@ def tanh(x: Expression) -> Expression:
 
 
 def positive_part(x: Expression) -> Expression:
-    """max(0, x), for kernels that are 0 beyond some distance."""
+    """max(0, x), for kernels that are 0 beyond some distance. A product with it is 0 there too."""
     return Call(Function.POSITIVE_PART, x)
 
 
@@ -236,48 +238,6 @@ def steps(expression: Expression) -> list[list[str | float]]:
     return listed
 
 
-@lru_cache(maxsize=256)
-def derivative(expression: Expression) -> Expression:
-    """That in t.
-
-    Examples
-    --------
-    >>> t = Argument()
-    >>> derivative(exp(t)) == exp(t)
-    True
-    >>> derivative(2.0 * t**3) == 2.0 * (3.0 * t**2)
-    True
-    """
-    if isinstance(expression, Argument):
-        return Constant(1.0)
-    if isinstance(expression, Call):
-        return _CHAIN_RULE[expression.function](expression) * derivative(expression.argument)
-    if not isinstance(expression, Operation):
-        return Constant(0.0)
-    left, right = expression.operands
-    if expression.operator is Operator.POWER:
-        assert isinstance(right, Constant)
-        return right * left ** (right.value - 1.0) * derivative(left)
-    by_left, by_right = derivative(left), derivative(right)
-    if expression.operator is Operator.ADD:
-        return by_left + by_right
-    if expression.operator is Operator.SUBTRACT:
-        return by_left - by_right
-    if expression.operator is Operator.DIVIDE:
-        return by_left / right - expression * by_right / right
-    return by_left * right + left * by_right
-
-
-_CHAIN_RULE: Mapping[Function, Callable[[Call], Expression]] = {
-    Function.NEGATIVE: lambda call: Constant(-1.0),
-    Function.EXP: lambda call: call,
-    Function.LOG1P: lambda call: 1.0 / (1.0 + call.argument),
-    Function.SQRT: lambda call: Call(Function.HALF_RECIPROCAL, call),
-    Function.TANH: lambda call: 1.0 - call * call,
-    Function.POSITIVE_PART: lambda call: Call(Function.STEP, call.argument),
-}
-
-
 def _node(value: Expression | _Number) -> Expression:
     return value if isinstance(value, Expression) else Constant(value)
 
@@ -316,7 +276,7 @@ def _folded(operator: Operator, left: Expression, right: Expression) -> Expressi
 
 
 def _times(left: Expression, right: Expression) -> Expression:
-    """A product; one with an exponential is damped by it."""
+    """A product; one with a factor that vanishes far away is damped by it."""
     if isinstance(left, Constant):
         if left.value == 1.0:
             return right
@@ -327,12 +287,15 @@ def _times(left: Expression, right: Expression) -> Expression:
         if right.value in (0.0, -1.0):
             return _times(right, left)
         return _folded(Operator.MULTIPLY, left, right)
-    if _is_exponential(right):
+    if _vanishes(right):
         return Operation(Operator.DAMP, left, right)
-    if _is_exponential(left):
+    if _vanishes(left):
         return Operation(Operator.DAMP, right, left)
     return Operation(Operator.MULTIPLY, left, right)
 
 
-def _is_exponential(node: Expression) -> bool:
-    return isinstance(node, Call) and node.function is Function.EXP
+def _vanishes(node: Expression) -> bool:
+    """Whether it may be 0 where the argument of a kernel is infinite."""
+    if isinstance(node, Operation):
+        return node.integer_exponent > 0 and _vanishes(node.left)
+    return isinstance(node, Call) and node.function in (Function.EXP, Function.POSITIVE_PART)

@@ -18,14 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
-from kernelet.kernels.evaluation import Program, program
-from kernelet.kernels.expression import (
-    Argument,
-    Expression,
-    FeatureSum,
-    SumOverFeatures,
-    derivative,
-)
+from kernelet.kernels.derivative import derivative
+from kernelet.kernels.expression import Argument, Expression, FeatureSum, SumOverFeatures
 from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
@@ -35,6 +29,7 @@ from kernelet.kernels.numerics.arrays import (
     quiet,
 )
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
+from kernelet.kernels.numerics.evaluation import Program, program
 from kernelet.kernels.parameters import positive
 
 

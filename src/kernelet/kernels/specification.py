@@ -1,15 +1,47 @@
-"""Kernels from their specifications, as model files hold them."""
+"""Kernels as plain data, as model files hold them, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from kernelet.kernels.base import Kernel
-from kernelet.kernels.registry import parameter_names, registered_kernels
+from kernelet.kernels.registry import parameter_names, registered_kernels, require_registered
 
 # Far more than anybody nests, far less than Python's own limit: a file is not to be trusted.
 _MAX_DEPTH = 50
+
+
+def described(
+    kernel: Kernel,
+    array: Callable[[Any], object],
+    further: Callable[[Kernel], dict[str, Any]] = lambda kernel: {},
+) -> dict[str, Any]:
+    """The specification of a kernel.
+
+    ``array`` says what becomes of arrays, ``further`` what else to say of each kernel in it.
+    """
+    if not kernel.is_serializable:
+        raise ValueError(
+            f"{kernel!r} contains a Python function, which cannot be written to a file. "
+            "Use a kernel of kernelet.kernels, or sums and products of them."
+        )
+    require_registered(kernel)
+
+    def plain(value: object) -> object:
+        if isinstance(value, Kernel):
+            return described(value, array, further)
+        if isinstance(value, np.ndarray):
+            return array(value)
+        return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+    # Every leaf is a dataclass, which the type of its base class cannot say.
+    fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
+    parameters = {field.name: plain(getattr(kernel, field.name)) for field in fields}
+    return {"name": kernel.name} | parameters | further(kernel)
 
 
 def kernel_from_specification(specification: Mapping[str, Any]) -> Kernel:
@@ -48,8 +80,8 @@ def _build(specification: object, depth: int) -> Kernel:
     name, known = specification.get("name"), registered_kernels()
     if not isinstance(name, str) or name not in known:
         raise ValueError(
-            f"Unknown kernel name {name!r}; known are {', '.join(sorted(known))}. A kernel of "
-            "another package has to be registered first, by kernelet.kernels.register_kernel."
+            f"Unknown kernel name {name!r}; a kernel of another package has to be registered "
+            f"first, by kernelet.kernels.register_kernel. Known are {', '.join(sorted(known))}."
         )
     expected = parameter_names(known[name])
     given = set(specification) - {"name"}

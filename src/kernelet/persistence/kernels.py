@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel, kernel_from_specification
-from kernelet.kernels.base import described
+from kernelet.kernels.specification import described
 from kernelet.persistence.record import Array, Record
 
 
