@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
-from kernelet.cli import main, writing
+from kernelet.cli import main, training_data, writing
 from kernelet.cli.commands import fit
 
 FIT = ("fit", "train.csv", "-t", "species", "-m", "3", "--drop", "id", "-o", "x.kernelet")
@@ -256,7 +257,7 @@ def test_too_little_memory(call, monkeypatch):
     def hungry(*_):
         raise MemoryError
 
-    monkeypatch.setattr(fit, "fit_encoder", hungry)
+    monkeypatch.setattr(training_data, "target_values", hungry)
     done = call(*FIT)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "not enough memory" in done.err
@@ -303,7 +304,7 @@ def test_an_interrupted_frontier_shows_what_it_has(call, monkeypatch):
     def interrupted_in_the_second_fold(self, *arguments, **options):
         fits.append(self)
         if len(fits) > 4:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return fit(self, *arguments, **options)
 
     monkeypatch.setattr(package.SparseSVC, "fit", interrupted_in_the_second_fold)

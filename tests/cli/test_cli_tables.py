@@ -279,12 +279,12 @@ def test_every_estimator_that_predicts_is_a_method():
         for name in package.__all__
         if inspect.isclass(value := getattr(package, name)) and issubclass(value, kinds)
     }
-    listed = {method.estimator for method in methods.methods().values()}
+    listed = {method.estimator for method in methods.METHODS.values()}
     assert estimators | {"SVC"} == listed
 
 
 # those for numbers and for one class are in test_cli_numbers.py
-@pytest.mark.parametrize("name", [m.name for m in methods.methods().values() if m.task is CLASSES])
+@pytest.mark.parametrize("name", [m.name for m in methods.METHODS.values() if m.task is CLASSES])
 def test_every_method_fits_and_predicts(name, frame, call, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     document = call(

@@ -1,4 +1,4 @@
-"""The table of methods: what ``--method`` may be, and which estimator each stands for."""
+"""The methods: what ``--method`` may be, and which estimator each stands for."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kernelet.cli import arguments as kinds
 from kernelet.cli.errors import UsageError, nearest
 from kernelet.cli.tasks import CLASSES, NUMBERS, OUTLIERS, Task
 
 DEFAULT = "sparse-svc"
+# As many as the estimators have by default.
 DEFAULT_VECTORS = 20
+# The names that `kernelet.kernels.resolve_kernel` knows, which --help is too quick to import.
 KERNELS = (
     "rbf",
     "linear",
@@ -25,17 +28,8 @@ KERNELS = (
     "matern52",
     "rational_quadratic",
 )
-# Option of the command line -> parameter of the estimator.
-_OPTIONS = {
-    "C": "C",
-    "kernel": "kernel",
-    "gamma": "gamma",
-    "degree": "degree",
-    "coef0": "coef0",
-    "class_weight": "class_weight",
-    "max_iter": "max_iter",
-    "jobs": "n_jobs",
-}
+# Options of the command line that are parameters of estimators.
+_PARAMETERS = ("C", "kernel", "gamma", "degree", "coef0", "class_weight", "max_iter", "n_jobs")
 
 
 @dataclass(frozen=True)
@@ -48,14 +42,16 @@ class Method:
     task: Task = CLASSES
 
     @property
-    def exists(self) -> bool:
-        """Whether this version of the package has it."""
+    def factory(self) -> Any:
+        """The class of the estimator."""
+        import sklearn.svm
+
         import kernelet
 
-        return self.estimator in kernelet.__all__ or self.name == "svc"
+        where = kernelet if self.estimator in kernelet.__all__ else sklearn.svm
+        return getattr(where, self.estimator)
 
 
-# Those that a version does not have yet are left out of every list.
 _ALL = (
     Method("sparse-svc", "SparseSVC", "vectors learned by gradient, the direct method"),
     Method("reduced-svc", "ReducedSVC", "vectors drawn from the rows, an SVM over them"),
@@ -73,12 +69,7 @@ _ALL = (
     Method("relevance-vector-regressor", "RelevanceVectorRegressor", "sparse Bayesian", NUMBERS),
     Method("sparse-one-class", "SparseOneClassSVM", "learned vectors; no --target", OUTLIERS),
 )
-_HEADINGS = {CLASSES: "classes", NUMBERS: "numbers", OUTLIERS: "outliers, 1 or -1"}
-
-
-def methods() -> dict[str, Method]:
-    """The methods that exist, by name."""
-    return {method.name: method for method in _ALL if method.exists}
+METHODS = {method.name: method for method in _ALL}
 
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
@@ -87,26 +78,36 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method",
         type=_method_name,
-        choices=list(methods()),
+        choices=list(METHODS),
         default=DEFAULT,
         metavar="METHOD",
         help=f"one of those listed below (default: {DEFAULT})",
     )
-    group.add_argument("--C", type=_positive, help="cost of an error (default: the method's own)")
+    group.add_argument(
+        "--C", type=kinds.positive, help="cost of an error (default: the method's own)"
+    )
     group.add_argument(
         "--kernel", choices=KERNELS, metavar="KERNEL", help=f"{', '.join(KERNELS)} (default: rbf)"
     )
     group.add_argument(
-        "--gamma", type=_gamma, help='a number, "scale" or "auto" as in scikit-learn'
+        "--gamma", type=kinds.gamma, help='a number, "scale" or "auto" as in scikit-learn'
     )
-    group.add_argument("--degree", type=_count, help="of the polynomial kernel")
+    group.add_argument("--degree", type=kinds.count, help="of the polynomial kernel")
     group.add_argument("--coef0", type=float, help="of the polynomial and sigmoid kernels")
     group.add_argument(
         "--class-weight", choices=["balanced"], help="make rare classes count as much as others"
     )
-    group.add_argument("--max-iter", type=_count, help="most steps of the search")
-    group.add_argument("--jobs", type=int, help="threads or processes; -1 for all cores")
-    group.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+    group.add_argument("--max-iter", type=kinds.count, help="most steps of the search")
+    group.add_argument(
+        "--jobs",
+        dest="n_jobs",
+        metavar="N",
+        type=int,
+        help="threads or processes; -1 for all cores",
+    )
+    group.add_argument(
+        "--seed", type=kinds.seed, default=0, help="of everything random (default: 0)"
+    )
     group.add_argument(
         "--param",
         action="append",
@@ -118,35 +119,31 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
 
 def methods_text() -> str:
     """The list of methods for the end of a help text."""
-    known = methods().values()
-    width = max(len(method.name) for method in known)
+    width = max(map(len, METHODS))
     lines = []
-    for task, heading in _HEADINGS.items():
-        lines.append(f"methods for {heading}:")
-        mine = [method for method in known if method.task is task]
+    for task in (CLASSES, NUMBERS, OUTLIERS):
+        mine = [method for method in METHODS.values() if method.task is task]
+        lines.append(f"methods for {task.heading}:")
         lines += [f"  {method.name.ljust(width)}  {method.summary}" for method in mine]
     return "\n".join(lines)
 
 
 def task_asked_for(arguments: argparse.Namespace) -> Task:
     """What ``--method`` predicts."""
-    return methods()[arguments.method].task
+    return METHODS[arguments.method].task
 
 
 def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:
     """The estimator that the command line asks for, not fitted yet."""
-    method = methods()[arguments.method]
-    factory = _factory(method)
+    method = METHODS[arguments.method]
+    factory = method.factory
     known = list(inspect.signature(factory).parameters)
-    wanted: dict[str, Any] = {}
-    for option, name in _OPTIONS.items():
-        value = getattr(arguments, option)
-        if value is None:
-            continue
-        if name not in known:
-            flag = "--" + option.replace("_", "-")
-            raise UsageError(f"{flag} means nothing to --method {method.name}; leave it out")
-        wanted[name] = value
+    wanted = {
+        name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None
+    }
+    for name in wanted.keys() - known:
+        flag = "--" + name.removeprefix("n_").replace("_", "-")
+        raise UsageError(f"{flag} means nothing to --method {method.name}; leave it out")
     wanted |= _further_parameters(arguments.param, known, method)
     if "random_state" in known:
         wanted.setdefault("random_state", arguments.seed)
@@ -160,19 +157,9 @@ def has_budget(estimator: Any) -> bool:
     return "n_vectors" in estimator.get_params()
 
 
-def _factory(method: Method) -> Any:
-    if method.name == "svc":
-        from sklearn.svm import SVC
-
-        return SVC
-    import kernelet
-
-    return getattr(kernelet, method.estimator)
-
-
 def _method_name(text: str) -> str:
     """As it is called here; the name of the class is known too."""
-    by_class = {method.estimator: name for name, method in methods().items()}
+    by_class = {method.estimator: name for name, method in METHODS.items()}
     return by_class.get(text, text)
 
 
@@ -198,42 +185,7 @@ def parsed(text: str) -> Any:
     >>> parsed("0.5"), parsed("true"), parsed("kmeans"), parsed("None")
     (0.5, True, 'kmeans', None)
     """
-    if text in ("None", "True", "False"):
-        return {"None": None, "True": True, "False": False}[text]
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        return text
-
-
-def _positive(text: str) -> float:
-    value = _number(text)
-    if not 0.0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number above zero, got {text}")
-    return value
-
-
-def _gamma(text: str) -> float | str:
-    return text if text in ("scale", "auto") else _positive(text)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 2^32 - 1, got {text!r}")
-    return int(text)
-
-
-count_argument = _count
+        return {"None": None, "True": True, "False": False}.get(text, text)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.errors import DataError, ModelError, listed, nearest, one_line
+from kernelet.cli.errors import DataError, ModelError, listed, nearest, no_column, one_line
 from kernelet.cli.tables.sources import missing_file
 from kernelet.cli.tables.table import Table, is_text
+from kernelet.cli.tables.text import as_numbers
+from kernelet.cli.writing import writing_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from kernelet.machine.columns import ColumnEncoder
 
 
-# Lacking columns that are named in a message, and other columns that may be meant by them.
+# Lacking columns that are named in a message, and other columns that are compared with each: a wide
+# table has more pairs of names than anybody waits for.
 _SHOWN, _MOST_NEAR = 8, 1000
 
 
@@ -26,13 +29,13 @@ def read_model(path: str) -> Model:
     """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
     import kernelet
 
-    file = Path(path)
     if not os.path.exists(path):  # where Path raises an error if the name is too long
         raise ModelError(missing_file(path, is_model=True))
-    if file.is_dir():
+    if os.path.isdir(path):
         raise ModelError(f"{path} is a folder; name a model file in it")
+    is_json = Path(path).suffix.lower() == ".json"
     try:
-        content = _read_json(path) if file.suffix.lower() == ".json" else kernelet.load(path)
+        content = kernelet.export.read_json(path) if is_json else kernelet.load(path)
     except kernelet.ModelFileError as error:
         raise ModelError(one_line(error).rstrip(".")) from error
     except PermissionError as error:
@@ -42,19 +45,14 @@ def read_model(path: str) -> Model:
     return Model(path, content)
 
 
-def _read_json(path: str) -> Any:
-    from kernelet.export import read_json
-
-    return read_json(path)
-
-
-def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:
-    """A model of tables, or the estimator itself where there is nothing to encode."""
-    if encoder is None:
-        return estimator
-    from kernelet import TableModel
-
-    return TableModel(encoder, estimator, target)
+def saved_model(
+    path: str, estimator: Any, encoder: ColumnEncoder | None, target: str | None
+) -> Model:
+    """Save an estimator, with the encoding of its columns where there is one."""
+    model = Model.of(estimator, encoder, target, path)
+    with writing_errors(path):
+        model.content.save(path)
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +62,18 @@ class Model:
     path: str
     content: Any
 
+    @classmethod
+    def of(
+        cls, estimator: Any, encoder: ColumnEncoder | None, target: str | None, path: str = ""
+    ) -> Model:
+        """An estimator, as a model of tables where there are columns to encode."""
+        from kernelet import TableModel
+
+        return cls(path, estimator if encoder is None else TableModel(encoder, estimator, target))
+
     @property
     def encoder(self) -> Any:
-        """Of the columns, if the model takes tables."""
+        """The encoder of the columns, if the model takes tables."""
         return getattr(self.content, "encoder", None)
 
     @property
@@ -79,14 +86,12 @@ class Model:
         """The kernel machine."""
         from kernelet import KernelMachine
 
-        if isinstance(self.estimator, KernelMachine):
-            return self.estimator
-        machine = getattr(self.estimator, "machine_", None) or getattr(
-            self.estimator, "machine", None
-        )
-        if machine is None:
+        inner = self.estimator
+        for name in ("machine_", "machine"):  # of an estimator, of a calibrated machine
+            inner = getattr(inner, name, inner)
+        if not isinstance(inner, KernelMachine):
             raise ModelError(f"{self.path} holds a {type(self.content).__name__} without a machine")
-        return machine
+        return inner
 
     @property
     def target(self) -> str | None:
@@ -140,7 +145,7 @@ class Model:
         import numpy as np
 
         with warnings.catch_warnings():
-            # the columns were found by their names before they became a matrix
+            # the columns were found by name before they became a matrix
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             try:
                 return np.asarray(getattr(self.estimator, method)(rows))
@@ -177,17 +182,10 @@ class Model:
             lacking = [name for name in lacking if not name.isdecimal()]
         if not lacking:
             return
-        needed = set(names)
-        others = [name for name in table.names if name not in needed]
-        # of the first few: a wide table has more pairs of names than anybody waits for
-        near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
+        others = [name for name in table.names if name not in set(names)]
         if len(lacking) == 1:
-            name = lacking[0]
-            hint = near[name] and f"rename {near[name]!r} if that is it"
-            raise DataError(
-                f"{table.source} has no column {name!r}, which the model needs; "
-                f"{hint or f'it has {listed(table.names)}'}"
-            )
+            raise no_column(lacking[0], others, table.source, ", which the model needs")
+        near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
         pairs = [f"{there!r} for {name!r}" for name, there in near.items() if there]
         hint = f"rename {', '.join(pairs)}?" if pairs else f"it has {listed(table.names)}"
         raise DataError(
@@ -199,13 +197,11 @@ class Model:
 def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
     import numpy as np
 
-    columns = table.select(names)
-    for name, values in columns.items():
-        if is_text(values):
-            from kernelet.cli.tables.text import as_numbers
-
-            columns[name] = as_numbers(table, name)
-    rows = np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
+    columns = [
+        as_numbers(table, name) if is_text(values) else np.asarray(values, dtype=np.float64)
+        for name, values in table.select(names).items()
+    ]
+    rows = np.column_stack(columns)
     if np.isnan(rows).any():
         name = names[int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])]
         raise DataError(f"{table.source} misses numbers in column {name!r}; fill them in")

@@ -1,8 +1,10 @@
-"""Progress bars on a terminal: rich's, or a line that counts; nothing where nobody looks."""
+"""A long computation and the person who waits: progress bars on a terminal, and Ctrl-C."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,13 +12,14 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from kernelet.cli.output import Output
+from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table
 
-_LINE_SECONDS = 0.2  # between two prints of the plain line
+_LINE_SECONDS = 0.2  # between two prints of the plain line: as fast as one can read a number
 
 
 class Bar(Protocol):
-    """A bar that is moved on."""
+    """Shows how far the work is."""
 
     def advance(self, steps: float) -> None:
         """Move on by a number of steps."""
@@ -26,7 +29,7 @@ class Bar(Protocol):
 
 
 class SilentBar:
-    """Where nobody looks."""
+    """Shows nothing, where nobody looks."""
 
     def advance(self, steps: float) -> None:
         """Nothing to show."""
@@ -36,14 +39,14 @@ class SilentBar:
 
 
 class LineBar:
-    """A line on a terminal that is written over, for those without rich."""
+    """A line on a terminal that is overwritten, where rich is not installed."""
 
     def __init__(self, text: str, unit: str) -> None:
         self.doing, self.unit = text, unit
         self.done, self.printed, self.width = 0.0, 0.0, 0
 
     def advance(self, steps: float) -> None:
-        """Count on, and print now and then."""
+        """Count, and print now and then."""
         self.done += steps
         if time.monotonic() - self.printed > _LINE_SECONDS:
             self.printed = time.monotonic()
@@ -111,17 +114,17 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
 
 @contextmanager
-def rows_bar(output: Output, text: str, has_share: bool) -> Iterator[Callable[[Table], None]]:
-    """A bar for the pieces of a table; call the function with each one that is done."""
+def rows_bar(output: Output, source: Source) -> Iterator[Callable[[Table], None]]:
+    """A bar for predictions of a table; call the function with each piece that is done."""
     from kernelet.machine.texts import visible
 
-    text, done, share = visible(text), 0.0, 0.0
-    with progress_bar(output, text, *((100, "%") if has_share else (None, ""))) as bar:
+    text, share = visible(f"predicting {source.name}"), 0.0
+    # percent of the file, where its size is known
+    with progress_bar(output, text, *((None, "") if source.n_bytes is None else (100, "%"))) as bar:
 
         def piece_done(table: Table) -> None:
-            nonlocal done, share
-            done += len(table)
-            bar.say(f"{text}: {done:.0f} rows")
+            nonlocal share
+            bar.say(f"{text}: {table.first_row - 1 + len(table)} rows")
             bar.advance(100 * ((table.share or 0.0) - share))
             share = table.share or 0.0
 
@@ -185,3 +188,24 @@ def watched(estimator: Any, bar: Bar, text: str) -> None:
         bar.say(f"{text}: choosing C" if chooses else text)
         bar.advance(0)
         estimator.set_callbacks(FitSteps(bar, text))
+
+
+@contextmanager
+def hearing_interrupts() -> Iterator[list[int]]:
+    """Note every Ctrl-C in the block, also those that a fit catches to keep its best machine."""
+    heard: list[int] = []
+
+    def hear(number: int, frame: Any) -> None:
+        heard.append(number)
+        signal.default_int_handler(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # by nohup, for example
+        yield heard
+        return
+    with contextlib.suppress(ValueError):  # another thread than the main one hears no signals
+        signal.signal(signal.SIGINT, hear)
+    try:
+        yield heard
+    finally:
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.default_int_handler)

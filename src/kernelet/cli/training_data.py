@@ -1,4 +1,4 @@
-"""From a table to rows and labels that an estimator can learn from."""
+"""From a table to rows and labels that an estimator can learn from, and to rows to measure on."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kernelet.cli.arguments import count, names
 from kernelet.cli.errors import DataError, UsageError, one_line, quoted
-from kernelet.cli.methods import count_argument, task_asked_for
+from kernelet.cli.labels import target_values
+from kernelet.cli.methods import task_asked_for
 from kernelet.cli.output import Output
-from kernelet.cli.tables.arrays import LABELS, npz_others
-from kernelet.cli.tables.reading import check_features, read_table, split_names, target_of
+from kernelet.cli.tables.arrays import npz_others
+from kernelet.cli.tables.reading import read_table
 from kernelet.cli.tables.sources import Source
-from kernelet.cli.tables.table import Table, is_missing, is_text, row_numbers
+from kernelet.cli.tables.table import Table, is_text, missing_cells, row_numbers
 from kernelet.cli.tasks import OUTLIERS, Task
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from kernelet.machine.columns import ColumnEncoder
 
 SCALINGS = ("standard", "minmax", "none")
-# A column of text with more values than this is refused if few rows share one.
+# A column of text with more values than this is refused if few rows share one. Fewer are learned
+# from, or do no harm: each costs one feature.
 _MANY_TEXTS = 50
 
 
@@ -49,6 +52,41 @@ class TrainingData:
         """Some of the rows."""
         return replace(self, table=self.table.take(index), labels=self.labels[index])
 
+    @property
+    def labelled(self) -> Table:
+        """The table with its target."""
+        return self.table if self.target is None else self.table.plus(self.target, self.labels)
+
+    def split(self, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
+        """Rows to learn from and rows to measure on."""
+        try:
+            n_test = max(1, round(share * len(self.labels)))
+            train, test = self.task.split(self.labels, n_test, seed)
+        except ValueError as error:
+            raise DataError(
+                f"{self.table.source} has too few rows for --holdout {share:g} ({one_line(error)});"
+                " take a smaller share or a table for --test"
+            ) from error
+        return self.take(train), self.take(test)
+
+    def encoder(self, scaling: str | None) -> ColumnEncoder | None:
+        """The encoder of the columns; None for sparse rows that stay as they are."""
+        if self.table.rows is not None and scaling is None:
+            return None
+        from kernelet.machine.columns import ColumnEncoder
+
+        columns = self.table.select(self.table.names)
+        try:
+            return ColumnEncoder.fit(columns, scaling=scaling or SCALINGS[0])
+        except ValueError as error:
+            raise DataError(f"{self.table.source}: {one_line(error)}") from error
+
+    def rows(self, encoder: ColumnEncoder | None) -> Any:
+        """What an estimator is given."""
+        if encoder is None:
+            return self.table.rows
+        return encoder.transform(self.table.select(self.table.names))
+
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """The target and the columns to learn from."""
@@ -57,15 +95,16 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         "-t",
         "--target",
         metavar="COLUMN",
-        help="the column of the classes or numbers (npz: y unless you say so; LIBSVM: the first of "
-        "each line)",
+        help="the column of the classes or numbers (default: y in npz files; in LIBSVM files the "
+        "first number of each line)",
     )
     group = parser.add_argument_group("columns")
-    group.add_argument("--drop", metavar="A,B", help="columns to leave out, such as names and ids")
-    group.add_argument("--only", metavar="A,B", help="columns to learn from, and no others")
-    group.add_argument(
-        "--text", metavar="A,B", help="columns of codes that look like numbers but are categories"
-    )
+    for option, text in (
+        ("--drop", "columns to leave out, such as names and ids"),
+        ("--only", "columns to learn from, and no others"),
+        ("--text", "columns of codes that look like numbers but are categories"),
+    ):
+        group.add_argument(option, type=names, default=[], metavar="A,B", help=text)
     group.add_argument(
         "--scaling",
         choices=SCALINGS,
@@ -76,9 +115,9 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--max-classes",
-        type=count_argument,
+        type=count,
         metavar="N",
-        help="more different values of the target than this are an error",
+        help="the most different values that the target may have",
     )
 
 
@@ -86,98 +125,79 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     """The table that the command line names, checked."""
     source = Source.from_arguments(arguments.table, arguments)
     task = task_asked_for(arguments)
-    column, target = _target(source, arguments, task)
-    text = split_names(arguments.text)
-    table = read_table(source, column, text)
-    if arguments.only and arguments.drop:
-        raise UsageError("say --only or --drop, not both")
-    features = table if column is None else table.without([column])
-    if source.format == "npz":
-        features = features.without(npz_others(features, column))
-    features = features.without(split_names(arguments.drop))
-    if arguments.only:
-        features = replace(features, columns=features.select(split_names(arguments.only)))
-    features = _with_text(features, text)
-    check_features(features)
-    targets = features if target is None else _alone(table, target)
-    if arguments.drop_missing:
-        complete = _complete(features) & _complete(targets)
-        if not complete.all():
-            output.remark(f"{int((~complete).sum())} rows with missing values are left out")
-        features, targets = features.take(complete), targets.take(complete)
-        features.require_rows()
-    labels = task.training_values(targets, target, arguments.max_classes)
-    _check_columns(features, output)
-    return TrainingData(features, labels, target, task)
-
-
-def _target(
-    source: Source, arguments: argparse.Namespace, task: Task
-) -> tuple[str | None, str | None]:
-    """The column that is no feature, and the same if it is learned."""
-    if task is not OUTLIERS:
-        target = target_of(source, arguments.target)
-        return target, target
-    if arguments.target is not None:
+    if task is OUTLIERS and arguments.target is not None:
         raise UsageError(
             f"--method {arguments.method} learns from rows alone: leave --target out, and the "
             f"column with --drop {quoted(arguments.target)}"
         )
-    return (LABELS if source.format == "libsvm" else None), None
+    if arguments.only and arguments.drop:
+        raise UsageError("say --only or --drop, not both")
+    target = task.target(source, arguments.target)
+    table = read_table(source, target, arguments.text)
+    features = _features(table, source, target, arguments)
+    chosen = features if target is None else features.plus(target, table.column(target))
+    if arguments.drop_missing:
+        complete = _complete(chosen)
+        if not complete.all():
+            output.remark(f"{int((~complete).sum())} rows with missing values are left out")
+        chosen = chosen.take(complete)
+        chosen.require_rows()
+    if target is not None:
+        target_values(chosen, target, " with --drop-missing")
+    labels = task.training_values(chosen, target, arguments.max_classes)
+    features = chosen.without(target)
+    _check_columns(features, output)
+    return TrainingData(features, labels, target, task)
 
 
-def _alone(table: Table, name: str) -> Table:
-    """One column of a table."""
-    return replace(table, columns={name: table.column(name)}, rows=None)
+def _features(
+    table: Table, source: Source, target: str | None, arguments: argparse.Namespace
+) -> Table:
+    """The columns to learn from."""
+    # what is in `columns` of a LIBSVM file are labels, asked for or not
+    table = table.without(*([target] if source.kind.has_names else table.columns))
+    if source.format == "npz":
+        table = table.without(*npz_others(table))
+    table = table.without(*arguments.drop)
+    if arguments.only:
+        table = replace(table, columns=table.select(arguments.only))
+    if table.rows is None and not table.columns:
+        raise DataError(f"{table.source} has no column beside the target to learn from")
+    for name, values in table.select(arguments.text).items():
+        if not is_text(values):
+            table = table.plus(name, values.astype(str).astype(object))
+    return table
 
 
-def _complete(table: Table) -> Any:
+def _complete(table: Table) -> NDArray[Any]:
+    """Which rows have no missing value."""
     import numpy as np
 
     complete = np.ones(len(table), dtype=bool)
     for values in table.columns.values():
-        complete &= ~is_missing(values)
+        complete &= ~missing_cells(values)
     return complete
 
 
-def fit_encoder(data: TrainingData, scaling: str | None) -> ColumnEncoder | None:
-    """The encoder of the columns; None for sparse rows that stay as they are."""
-    if data.table.rows is not None and scaling is None:
-        return None
-    from kernelet.machine.columns import ColumnEncoder
-
-    try:
-        return ColumnEncoder.fit(features_of(data.table), scaling=scaling or "standard")
-    except ValueError as error:
-        raise DataError(f"{data.table.source}: {one_line(error)}") from error
-
-
-def features_of(table: Table) -> dict[str, NDArray[Any]]:
-    """All columns of a table, those of sparse rows made dense."""
-    return table.columns if table.rows is None else table.select(table.names)
-
-
-def matrix(table: Table, encoder: ColumnEncoder | None) -> Any:
-    """What an estimator is given."""
-    return table.rows if encoder is None else encoder.transform(features_of(table))
-
-
-def _with_text(table: Table, names: list[str]) -> Table:
-    """The columns that a person calls text, as text."""
-    columns = dict(table.columns)
-    for name in names:
-        values = table.column(name)
-        if not is_text(values):
-            columns[name] = values.astype(object)
-            columns[name][...] = [str(value) for value in values.tolist()]
-    return replace(table, columns=columns)
+def read_test_data(arguments: argparse.Namespace, data: TrainingData) -> TrainingData:
+    """The table of ``--test``, read as that of the training rows."""
+    as_asked = argparse.Namespace(**vars(arguments))
+    if arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:
+        as_asked.format = None  # which is that of the other file
+    source = Source.from_arguments(arguments.test, as_asked)
+    text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
+    table = read_table(source, data.target, text)
+    if data.target is None:
+        return replace(data, table=table, labels=data.task.training_values(table, None, None))
+    labels = table.column(data.target)
+    return replace(data, table=table.without(data.target), labels=labels)
 
 
 def _check_columns(table: Table, output: Output) -> None:
     import numpy as np
 
     for name, values in table.columns.items():
-        missing = is_missing(values)
+        missing = missing_cells(values)
         if is_text(values):
             n_texts = len(set(values[~missing].tolist()))
             if n_texts > _MANY_TEXTS and 2 * n_texts > len(values):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kernelet.cli.errors import listed
 from kernelet.cli.model import Model
 from kernelet.cli.output import Output
-from kernelet.cli.tables.table import Table, is_missing
+from kernelet.cli.tables.table import Table, missing_cells
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Surprises:
 
     @contextmanager
     def noted(self, model: Model, table: Table) -> Iterator[None]:
-        """Count in a piece of the table what its encoding, in the block, would warn about."""
+        """Count what the encoding of a piece of the table, in the block, would warn about."""
         import warnings
 
         from kernelet.machine.columns import UnknownCategoryWarning
@@ -35,7 +35,7 @@ class Surprises:
         if any(issubclass(item.category, UnknownCategoryWarning) for item in caught):
             self._count_unknown(model, table)
         for name in model.number_columns if model.encoder is not None else []:
-            if name in table.columns and (count := int(is_missing(table.columns[name]).sum())):
+            if name in table.columns and (count := int(missing_cells(table.columns[name]).sum())):
                 self.missing[name] = self.missing.get(name, 0) + count
 
     def _count_unknown(self, model: Model, table: Table) -> None:

@@ -14,9 +14,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.cost import kernel_text
+from kernelet.cli.arguments import seed
 from kernelet.cli.errors import UsageError
-from kernelet.cli.output import Output, add_output_options, percent
+from kernelet.cli.output import Output, kernel_text, percent
 from kernelet.cli.progress import Bar, progress_bar
 from kernelet.cli.writing import check_output, replaced_file
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from kernelet.report.methods import Task
 
 USAGE = "kernelet demo [--vectors M ...] [-o FILE | --no-html] [--json]"
-LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState, which scikit-learn seeds
 # Sizes that the page's frontier has besides those asked for.
 FRONTIER = (10, 20, 50, 100)
 HEADINGS = ("model", "test error", "vectors", "k/row", "us/row", "bytes", "fit (s)")
@@ -41,9 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="sizes of the small machines (default: 20 50)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="of the splits and of all else random (default: 0)"
-    )
+    parser.add_argument("--seed", type=seed, default=0, help="of everything random (default: 0)")
     page = parser.add_mutually_exclusive_group()
     page.add_argument(
         "-o", "--output", default="demo.html", metavar="FILE", help="the page (default: demo.html)"
@@ -51,14 +48,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     page.add_argument(
         "--no-html", dest="output", action="store_const", const=None, help="make no page"
     )
-    add_output_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, measure, print, write the page."""
     output = Output.from_arguments(arguments)
-    if not 0 <= arguments.seed <= LARGEST_SEED:
-        raise UsageError(f"--seed must lie between 0 and {LARGEST_SEED}")
     check_output(arguments.output)
     from kernelet.report.comparison import digits_task
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import CommandError, ModelError, UsageError, one_line
 from kernelet.cli.model import Model, read_model
-from kernelet.cli.output import Output, add_output_options, size
+from kernelet.cli.output import Output, size
 from kernelet.cli.writing import check_output, writing_errors
 
 USAGE = "kernelet export MODEL --to FORMAT [-o FILE] [options]"
@@ -36,16 +37,20 @@ class Format:
     dtypes : tuple of str
         What numbers can be stored in, if there is a choice.
     dtype : str or None
-        Where nothing is said; None is the model's own.
+        The default; None is the model's own.
+    header : str or None
+        Ending of a second file, which has the name of the first: its own ending must then be that
+        of the format.
     """
 
     endings: tuple[str, ...]
     dtypes: tuple[str, ...] = ("float32", "float64")
     dtype: str | None = None
+    header: str | None = None
 
 
 FORMATS = {
-    "c": Format((".c",), ("float32", "float64", "q15"), "float32"),
+    "c": Format((".c",), ("float32", "float64", "q15"), "float32", header=".h"),
     "onnx": Format((".onnx",), dtype="float32"),
     "javascript": Format((".mjs", ".js")),
     "json": Format((".json",)),
@@ -55,7 +60,7 @@ FORMATS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
+    add_model_argument(parser)
     parser.add_argument(
         "--to",
         type=_known_name,
@@ -76,7 +81,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what numbers are stored in (default: float32 in C and ONNX, the model's own in "
         "JavaScript and JSON); q15 is for C",
     )
-    add_output_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -87,8 +91,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.dtype is not None and arguments.dtype not in form.dtypes:
         hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
         raise UsageError(f"--dtype {arguments.dtype} is not for {name}; {hint}")
-    path = _path(arguments, name)
-    files = [path, *([str(Path(path).with_suffix(".h"))] if name == "c" else [])]
+    path = arguments.output or Path(arguments.model).with_suffix(form.endings[0]).name
+    files = [path]
+    if form.header is not None:
+        if not path.endswith(form.endings):
+            named = Path(path).with_suffix(form.endings[0])
+            raise UsageError(f"a C source ends in .c, and the header gets its name: -o {named}")
+        files.append(str(Path(path).with_suffix(form.header)))
     for file in files:
         check_output(file, is_model=True)
     model = read_model(arguments.model)
@@ -100,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     facts = [("file", f"{file} ({size(n)})") for file, n in zip(files, n_bytes, strict=True)]
     facts.append(("vectors", f"{machine.n_vectors} of {machine.n_features} features"))
     costs = {}
-    if name == "c":
+    if result is not None:  # only what becomes C knows its memory
         costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
         facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
         facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
@@ -135,19 +144,6 @@ def _format_name(arguments: argparse.Namespace) -> str:
         if ending in form.endings:
             return name
     raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
-
-
-def _path(arguments: argparse.Namespace, name: str) -> str:
-    form = FORMATS[name]
-    if arguments.output is None:
-        return Path(arguments.model).with_suffix(form.endings[0]).name
-    if name == "c" and not arguments.output.endswith(".c"):
-        raise UsageError(f"a C source ends in .c, and the header gets its name: -o {_c(arguments)}")
-    return str(arguments.output)
-
-
-def _c(arguments: argparse.Namespace) -> str:
-    return str(Path(arguments.output).with_suffix(".c"))
 
 
 def _written(model: Model, name: str, path: str, options: dict[str, Any]) -> Any:

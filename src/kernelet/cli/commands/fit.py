@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.cost import kernel_text
+from kernelet.cli.arguments import add_model_output, count, share
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
-from kernelet.cli.holdout import labelled, read_test, split
+from kernelet.cli.labels import training_labels
 from kernelet.cli.methods import (
     DEFAULT_VECTORS,
     add_method_options,
-    count_argument,
     has_budget,
     make_estimator,
     methods_text,
     task_asked_for,
 )
-from kernelet.cli.model import Model, wrapped
-from kernelet.cli.output import Output, add_output_options, size
-from kernelet.cli.progress import progress_bar, watched
+from kernelet.cli.model import Model, saved_model
+from kernelet.cli.output import Output, kernel_text, size
+from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
 from kernelet.cli.tables.sources import add_table_options
 from kernelet.cli.tasks import CLASSES
 from kernelet.cli.training_data import (
     TrainingData,
     add_data_options,
-    fit_encoder,
-    matrix,
+    read_test_data,
     read_training_data,
 )
-from kernelet.cli.writing import check_output, writing_errors
+from kernelet.cli.writing import check_output
 
 if TYPE_CHECKING:
     from kernelet.machine.columns import ColumnEncoder
@@ -56,18 +55,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m",
         "--vectors",
-        type=count_argument,
+        type=count,
         metavar="N",
         help="the budget: kernel values that a prediction may cost "
         f"(default: {DEFAULT_VECTORS}, or what comes out of methods that choose it)",
     )
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="MODEL", help="the file to save the model in"
-    )
+    add_model_output(parser)
     group = parser.add_argument_group("measuring the error")
     group.add_argument("--test", metavar="TABLE", help="rows to measure the error on")
     group.add_argument(
-        "--holdout", type=_share, metavar="SHARE", help="keep this share of the rows for it"
+        "--holdout", type=share, metavar="SHARE", help="keep this share of the rows for it"
     )
     group.add_argument(
         "--probabilities",
@@ -76,7 +73,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_method_options(parser)
     add_table_options(parser)
-    add_output_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,32 +88,31 @@ def run(arguments: argparse.Namespace) -> int:
     data = read_training_data(arguments, output)
     test = None
     if arguments.holdout:
-        data, test = split(data, arguments.holdout, arguments.seed)
+        data, test = data.split(arguments.holdout, arguments.seed)
     elif arguments.test:
-        test = read_test(arguments, data)
-    encoder = fit_encoder(data, arguments.scaling)
+        test = read_test_data(arguments, data)
+    encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
     estimator, interrupted = learn(arguments, data, encoder, output)
-    seconds = time.perf_counter() - start
+    facts = {"fit_seconds": time.perf_counter() - start, "interrupted": interrupted}
     if arguments.probabilities and test is not None:
         estimator = _calibrated(estimator, test, encoder)
-    content = wrapped(estimator, encoder, data.target)
-    with writing_errors(arguments.output):
-        content.save(arguments.output)
-    model = Model(arguments.output, content)
+    model = saved_model(arguments.output, estimator, encoder, data.target)
     if interrupted:
         output.warn(f"interrupted; the best machine so far is saved in {arguments.output}")
-    report(arguments, model, data, test, seconds, interrupted, output)
-    return 130 if interrupted else 0
+    report(arguments, model, data, test, facts, output)
+    return Interrupted.exit_code if interrupted else 0
 
 
 def learn(
     arguments: argparse.Namespace, data: TrainingData, encoder: ColumnEncoder | None, output: Output
 ) -> tuple[Any, bool]:
     """The fitted estimator, and whether Ctrl-C ended its fit."""
+    from sklearn.exceptions import ConvergenceWarning
+
     budget = arguments.vectors
     estimator = make_estimator(arguments, budget or DEFAULT_VECTORS)
-    rows = matrix(data.table, encoder)
+    rows = data.rows(encoder)
     n_rows = rows.shape[0]
     if has_budget(estimator) and (budget or DEFAULT_VECTORS) > n_rows:
         if budget is not None:
@@ -129,6 +124,7 @@ def learn(
     with (
         output.hearing_warnings() as caught,
         progress_bar(output, text, *((most, "steps") if counts else (None, ""))) as bar,
+        hearing_interrupts() as interrupts,
     ):
         watched(estimator, bar, text)
         try:
@@ -140,9 +136,9 @@ def learn(
         finally:
             if hasattr(estimator, "set_callbacks"):
                 estimator.set_callbacks()
-        interrupted = any("interrupted" in str(item.message) for item in caught)
-        caught[:] = [item for item in caught if "interrupted" not in str(item.message)]
-    return _within_budget(estimator, budget, rows, data.labels), interrupted
+        if interrupts:  # which is why the fit has not converged
+            caught[:] = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    return _within_budget(estimator, budget, rows, data.labels), bool(interrupts)
 
 
 def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
@@ -162,44 +158,49 @@ def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -
     return estimator
 
 
+def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
+    from kernelet.learners import calibrate
+
+    rows = Model.of(estimator, encoder, test.target).rows(test.table)
+    try:
+        return calibrate(estimator, rows, training_labels(test.labelled, test.target))
+    except (TypeError, ValueError) as error:
+        raise CommandError(f"--probabilities: {one_line(error)}") from error
+
+
 def report(
     arguments: argparse.Namespace,
     model: Model,
     data: TrainingData,
     test: TrainingData | None,
-    seconds: float,
-    interrupted: bool,
+    facts: dict[str, Any],
     output: Output,
 ) -> None:
     """Print what was learned, and how well."""
-    machine = model.machine
-    measured, task = data if test is None else test, data.task
-    figures = task.figures(model, data.target)
+    machine, task = model.machine, data.task
     with output.hearing_warnings():
-        rows = model.rows(measured.table)
-        truth = task.truth(labelled(measured), data.target, model)
-        figures.add(truth, model.predict(rows))
-    task.warn(figures, data.target, output)
-    kernel = machine.kernel.specification()
+        measured = data if test is None else test
+        figures = task.measured(model, measured.labelled, data.target)
+    figures.warn(data.target, output)
+    n_bytes, kernel = Path(arguments.output).stat().st_size, machine.kernel.specification()
     which = "training" if test is None else "test"
     n_rows, classes = len(data.labels), model.classes if task is CLASSES else None
-    in_classes = "" if classes is None else f" in {classes.size} classes"
     if not output.quiet:
         output.facts(
             [
-                ("model", f"{arguments.output} ({size(_file_bytes(arguments.output))})"),
+                ("model", f"{arguments.output} ({size(n_bytes)})"),
                 ("method", f"{arguments.method}, {kernel_text(kernel)}"),
                 ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
-                ("rows", f"{n_rows}{in_classes}"),
+                ("rows", f"{n_rows}" + ("" if classes is None else f" in {classes.size} classes")),
                 ("features", str(machine.n_features)),
-                ("fit", f"{seconds:.1f} s"),
+                ("fit", f"{facts['fit_seconds']:.1f} s"),
                 (which if classes is None else f"{which} error", figures.headline),
             ]
         )
     output.document(
         {
             "model": arguments.output,
-            "bytes": _file_bytes(arguments.output),
+            "bytes": n_bytes,
             "method": arguments.method,
             "kernel": kernel,
             "vectors": machine.n_vectors,
@@ -207,37 +208,8 @@ def report(
             "rows": n_rows,
             "classes": classes,
             "target": data.target,
-            "fit_seconds": seconds,
-            "interrupted": interrupted,
+            **facts,
             "training_error": figures.error if test is None else None,
             "test": None if test is None else figures.document(),
         }
     )
-
-
-def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
-    from kernelet.cli.labels import training_labels
-    from kernelet.learners import calibrate
-
-    assert test.target is not None  # classes have one
-    rows = Model("", wrapped(estimator, encoder, test.target)).rows(test.table)
-    try:
-        return calibrate(estimator, rows, training_labels(labelled(test), test.target))
-    except (TypeError, ValueError) as error:
-        raise CommandError(f"--probabilities: {one_line(error)}") from error
-
-
-def _file_bytes(path: str) -> int:
-    from pathlib import Path
-
-    return Path(path).stat().st_size
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
-    return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,13 @@ from kernelet.cli.errors import UsageError, one_line
 from kernelet.cli.output import percent, size
 from kernelet.cli.writing import replaced_file, writing_errors
 
+# Results of a search, and what they are called here; the error is 1 minus the score.
+_RESULTS = ("mean_test_score", "standard_error_test_score", "mean_microseconds", "mean_bytes")
+_FIGURES = ("error", "standard_error", "microseconds_per_row", "bytes")
+
 
 def headings(error: str) -> tuple[str, ...]:
-    """Of a table whose errors are called so."""
+    """Headings of the table; ``error`` is what the error is called."""
     return ("vectors", error, "+-", "us/row", "size", "")
 
 
@@ -21,31 +26,18 @@ def entries_of(search: Any) -> list[dict[str, Any]]:
     """A dict for each budget, and one for the full SVM where there is one."""
     results = search.cv_results_
     entries = [
-        {
-            "model": "small",
-            "vectors": int(budget),
-            "error": 1.0 - float(results["mean_test_score"][place]),
-            "standard_error": float(results["standard_error_test_score"][place]),
-            "microseconds_per_row": float(results["mean_microseconds"][place]),
-            "bytes": float(results["mean_bytes"][place]),
-            "picked": place == search.best_index_,
-        }
+        _entry("small", budget, {key: results[key][place] for key in _RESULTS})
         for place, budget in enumerate(search.budgets_)
     ]
+    entries[search.best_index_]["picked"] = True
     svm = search.reference_results_
-    if svm is not None:
-        entries.append(
-            {
-                "model": "svm",
-                "vectors": round(svm["mean_n_vectors"]),
-                "error": 1.0 - svm["mean_test_score"],
-                "standard_error": svm["standard_error_test_score"],
-                "microseconds_per_row": svm["mean_microseconds"],
-                "bytes": svm["mean_bytes"],
-                "picked": False,
-            }
-        )
-    return entries
+    return entries if svm is None else [*entries, _entry("svm", svm["mean_n_vectors"], svm)]
+
+
+def _entry(model: str, n_vectors: float, results: Mapping[str, float]) -> dict[str, Any]:
+    score, *others = (float(results[key]) for key in _RESULTS)
+    figures = dict(zip(_FIGURES, (1.0 - score, *others), strict=True))
+    return {"model": model, "vectors": round(n_vectors), **figures, "picked": False}
 
 
 def cells(entry: dict[str, Any]) -> list[str]:
@@ -97,6 +89,7 @@ def draw(path: str, search: Any) -> None:
     ending, picture = Path(path).suffix.lower().lstrip(".") or "png", io.BytesIO()
     with writing_errors(path):
         try:
+            # 150 dots an inch: sharp on a screen, and small as a file
             display.figure_.savefig(picture, dpi=150, bbox_inches="tight", format=ending)
             write_atomically(path, picture.getvalue())
         except ValueError as error:  # an ending that is no format of pictures

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.errors import DataError, listed
-from kernelet.cli.tables.sources import Source, imported, reading_errors
+from kernelet.cli.tables.sources import LABELS, Source, imported, reading_errors
 from kernelet.cli.tables.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Name of the labels of a LIBSVM file, and of an npz file unless another is asked for.
-LABELS = "y"
 MATRIX = "X"
+# Rows that are read at once from a parquet file that is wanted as a whole: pyarrow's own default.
+_ROW_GROUP = 65_536
 
 
-def read_npz(source: Source, target: str | None = None) -> Table:
+def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table:
     """A matrix ``X`` with its columns called 1, 2, ... and every array of the same length by name.
 
     Where the target ends in a word as in ``y_train``, the matrix is ``X_train``; without a matrix
@@ -43,10 +43,8 @@ def read_npz(source: Source, target: str | None = None) -> Table:
             ) from error
         vectors = {name: array for name, array in arrays.items() if array.ndim == 1}
         matrix = _matrix(source, arrays, target)
-        if matrix is None:
-            length = max((len(array) for array in vectors.values()), default=0)
-        else:
-            length = len(matrix)
+        lengths = map(len, vectors.values()) if matrix is None else [len(matrix)]
+        length = max(lengths, default=0)
         columns = {name: _column(array) for name, array in vectors.items() if len(array) == length}
         if matrix is not None:
             columns |= {str(j + 1): matrix[:, j] for j in range(matrix.shape[1])}
@@ -55,14 +53,13 @@ def read_npz(source: Source, target: str | None = None) -> Table:
     return Table(source.name, columns)
 
 
-def npz_others(table: Table, target: str | None) -> list[str]:
+def npz_others(table: Table) -> list[str]:
     """Vectors beside the matrix of an npz file, which are no features of it."""
-    if not any(name.isdecimal() for name in table.columns):
-        return []
-    return [name for name in table.columns if not name.isdecimal() and name != target]
+    others = [name for name in table.columns if not name.isdecimal()]
+    return others if len(others) < len(table.columns) else []
 
 
-def read_libsvm(source: Source) -> Table:
+def read_libsvm(source: Source, target: str | None, text: Collection[str]) -> Table:
     """The sparse rows and labels of a LIBSVM file.
 
     Its indices count from 1; a file in which an index is 0 counts from there.
@@ -77,7 +74,9 @@ def read_libsvm(source: Source) -> Table:
     return Table(source.name, {LABELS: np.asarray(labels)}, rows=rows.tocsr())
 
 
-def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
+def parquet_chunks(
+    source: Source, target: str | None, text: Collection[str], length: int
+) -> Iterator[Table]:
     """The row groups of a parquet file, in pieces of at most `length` rows."""
     parquet = imported("pyarrow.parquet", "parquet", "reading parquet files")
     imported("pandas", "cli", "reading parquet files")
@@ -92,11 +91,11 @@ def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
             first_row += len(frame)
 
 
-def read_parquet(source: Source) -> Table:
+def read_parquet(source: Source, target: str | None, text: Collection[str]) -> Table:
     """The whole of a parquet file."""
     import numpy as np
 
-    pieces = list(parquet_chunks(source, 1 << 16))
+    pieces = list(parquet_chunks(source, target, text, _ROW_GROUP))
     if not pieces:
         raise DataError(f"{source.name} has no rows")
     columns = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import errno
+import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,23 +12,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelet.cli.errors import CommandError, DataError, one_line
+from kernelet.cli.errors import CommandError, DataError, nearest, one_line
 
-# Ending of a file's name -> format.
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npz": "npz",
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-}
-FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm")
+# Name of the labels in a file that has none for them.
+LABELS = "y"
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Format:
+    """What is known of a kind of table before it is read.
+
+    Attributes
+    ----------
+    endings : tuple of str
+        Of file names.
+    is_text : bool
+        Whether it is read as text, which can come from stdin.
+    separator : str or None
+        Between cells; None where the first line shows it.
+    labels : str or None
+        The column of the target where no other is named.
+    has_names : bool
+        Whether the columns have names.
+    """
+
+    endings: tuple[str, ...]
+    is_text: bool = False
+    separator: str | None = None
+    labels: str | None = None
+    has_names: bool = True
+
+
+FORMATS = {
+    "csv": Format((".csv",), is_text=True),
+    "tsv": Format((".tsv", ".tab"), is_text=True, separator="\t"),
+    "parquet": Format((".parquet", ".pq")),
+    "npz": Format((".npz",), labels=LABELS),
+    "libsvm": Format((".libsvm", ".svm", ".svmlight"), labels=LABELS, has_names=False),
+}
+ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.endings}
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +60,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(
         "--format",
-        choices=FORMATS,
+        choices=list(FORMATS),
         help="what kind of file it is (default: by the ending of its name)",
     )
     group.add_argument(
@@ -83,17 +107,22 @@ class Source:
         format = arguments.format or format_of(path)
         if path != STDIN:
             check_file(path)
-        elif format not in ("csv", "tsv"):
+        elif not FORMATS[format].is_text:
             raise DataError(f"from stdin only csv and tsv can be read, not {format}")
         return cls(
             path,
             format,
-            "\t" if format == "tsv" and not arguments.separator else arguments.separator,
+            arguments.separator or FORMATS[format].separator,
             not arguments.no_header,
             arguments.encoding,
             tuple(arguments.missing),
             arguments.matrix,
         )
+
+    @property
+    def kind(self) -> Format:
+        """What its format is like."""
+        return FORMATS[self.format]
 
     @property
     def name(self) -> str:
@@ -129,9 +158,10 @@ def format_of(path: str) -> str:
     if endings and endings[-1] in ENDINGS:
         return ENDINGS[endings[-1]]
     check_file(path)
+    *known, last = FORMATS
     raise DataError(
         f"{path}: the kind of table is not clear from the ending of the name; "
-        f"say --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        f"say --format {', '.join(known)} or {last}"
     )
 
 
@@ -146,8 +176,6 @@ def check_file(path: str) -> None:
 
 def missing_file(path: str, is_model: bool = False) -> str:
     """The sentence about a file that is not there, with the near table or model if there is one."""
-    from kernelet.cli.errors import nearest
-
     folder = Path(path).parent
     if not os.path.isdir(folder):
         return f"{path} does not exist, nor does the folder {folder}"
@@ -166,7 +194,7 @@ def _is_table(name: str) -> bool:
 
 @contextmanager
 def reading_errors(source: Source, kind: str) -> Iterator[None]:
-    """Everything that a reader may raise, as one line about the file."""
+    """Turn whatever a reader may raise into one line about the file."""
     try:
         yield
     except (CommandError, MemoryError):
@@ -176,30 +204,21 @@ def reading_errors(source: Source, kind: str) -> Iterator[None]:
             f"{source.name} is not text in {source.encoding}; "
             "say another --encoding, such as latin-1, or --format if it is no text file"
         ) from error
-    except LookupError as error:
-        if "encoding" not in str(error):
-            raise DataError(_unreadable(source, kind, error)) from error
-        raise DataError(f"--encoding {source.encoding} is not known; try utf-8") from error
     except PermissionError as error:
         raise DataError(f"{source.name} may not be read: permission denied") from error
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            raise DataError(missing_file(source.path)) from error
-        raise DataError(_unreadable(source, kind, error)) from error
+    except FileNotFoundError as error:
+        raise DataError(missing_file(source.path)) from error
     except ImportError as error:
         raise DataError(f"{source.name}: {one_line(error)}") from error
-    except (ValueError, EOFError, KeyError, TypeError, csv.Error) as error:
-        raise DataError(_unreadable(source, kind, error)) from error
-
-
-def _unreadable(source: Source, kind: str, error: BaseException) -> str:
-    return f"{source.name} cannot be read as {kind}: {one_line(error).rstrip('.')}"
+    except (OSError, ValueError, EOFError, LookupError, TypeError, csv.Error) as error:
+        if isinstance(error, LookupError) and "encoding" in str(error):
+            raise DataError(f"--encoding {source.encoding} is not known; try utf-8") from error
+        reason = one_line(error).rstrip(".")
+        raise DataError(f"{source.name} cannot be read as {kind}: {reason}") from error
 
 
 def imported(module: str, extra: str, purpose: str) -> Any:
     """A module of an extra, or one line about how to get it."""
-    import importlib
-
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -79,14 +79,17 @@ class Table:
             return self._select_sparse(list(names))
         return {name: self.column(name) for name in names}
 
-    def without(self, names: Sequence[str]) -> Table:
-        """The table without some columns, all of which it must have."""
-        for name in names:
-            if name not in self.columns:
+    def plus(self, name: str, values: NDArray[Any]) -> Table:
+        """The table with one more column, or with another one in its place."""
+        return replace(self, columns={**self.columns, name: values})
+
+    def without(self, *names: str | None) -> Table:
+        """The table without some columns, all of which it must have; None is no column."""
+        columns = dict(self.columns)
+        for name in dict.fromkeys(names):
+            if name is not None and columns.pop(name, None) is None:
                 raise no_column(name, self.names, self.source)
-        dropped = set(names)
-        kept = {name: values for name, values in self.columns.items() if name not in dropped}
-        return replace(self, columns=kept)
+        return replace(self, columns=columns)
 
     def take(self, chosen: Any) -> Table:
         """Some rows, by index or mask."""
@@ -117,14 +120,25 @@ def is_text(values: NDArray[Any]) -> bool:
     return values.dtype.kind in "OUSb"
 
 
-def is_missing(values: NDArray[Any]) -> NDArray[Any]:
-    """Which values of a column are missing: NaN, and None among text."""
+def is_number(value: object) -> bool:
+    """Whether a cell is a number, or a text that Python reads as one."""
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def missing_cells(values: NDArray[Any]) -> NDArray[Any]:
+    """Which cells of a column are missing, as `kernelet.TableModel` has it."""
     import numpy as np
+
+    from kernelet.machine.cells import is_missing
 
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values], dtype=bool)
+        return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
     return np.zeros(len(values), dtype=bool)
 
 
