@@ -14,7 +14,6 @@ import pytest
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
 from kernelet.cli import main, training_data, writing
-from kernelet.cli.commands import fit
 
 FIT = ("fit", "train.csv", "-t", "species", "-m", "3", "--drop", "id", "-o", "x.kernelet")
 
@@ -247,7 +246,7 @@ def test_a_fault_of_ours_is_one_line_too(call, monkeypatch):
     def broken(*_):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(fit, "read_training_data", broken)
+    monkeypatch.setattr(training_data, "read_training_data", broken)
     done = call(*FIT)
     assert done.code == 1
     assert done.err == "kernelet fit: RuntimeError: two lines (--debug shows where)\n"

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TypeVar
 
+SCALINGS = ("standard", "minmax", "none")
 Number = TypeVar("Number", int, float)
 
 
@@ -85,4 +86,37 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "-q", "--quiet", action="store_true", help="no remarks, warnings or progress bars"
+    )
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """The target and the columns to learn from."""
+    parser.add_argument("table", metavar="TABLE", help="csv, tsv, parquet, npz or LIBSVM file")
+    parser.add_argument(
+        "-t",
+        "--target",
+        metavar="COLUMN",
+        help="the column of the classes or numbers (default: y in npz files; in LIBSVM files the "
+        "first number of each line)",
+    )
+    group = parser.add_argument_group("columns")
+    for option, text in (
+        ("--drop", "columns to leave out, such as names and ids"),
+        ("--only", "columns to learn from, and no others"),
+        ("--text", "columns of codes that look like numbers but are categories"),
+    ):
+        group.add_argument(option, type=names, default=[], metavar="A,B", help=text)
+    group.add_argument(
+        "--scaling",
+        choices=SCALINGS,
+        help="of numbers, kept in the model (default: standard; LIBSVM files: none)",
+    )
+    group.add_argument(
+        "--drop-missing", action="store_true", help="leave out rows in which a value is missing"
+    )
+    group.add_argument(
+        "--max-classes",
+        type=count,
+        metavar="N",
+        help="the most different values that the target may have",
     )

@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed
 from kernelet.cli.tables.table import Table, is_number, missing_cells, row_numbers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _LARGEST_INTEGER = 2**53  # beyond it floats skip integers
 # More classes than this, and more than a fifth of the rows, are a quantity rather than classes.
@@ -39,8 +38,6 @@ def target_values(table: Table, target: str | None, how: str = "") -> NDArray[An
 
 def training_labels(table: Table, target: str | None) -> NDArray[Any]:
     """The labels to learn: integers where all are, text otherwise."""
-    import numpy as np
-
     values = target_values(table, target)
     _refuse_long_labels(table, target, values)
     if values.dtype.kind != "b":
@@ -55,8 +52,6 @@ def training_labels(table: Table, target: str | None) -> NDArray[Any]:
 
 def _refuse_long_labels(table: Table, target: str | None, values: NDArray[Any]) -> None:
     """Refuse texts as long as a page: NumPy would take as much memory for every row."""
-    import numpy as np
-
     lengths = np.array([len(value) if isinstance(value, str) else 0 for value in values])
     if (lengths > _LONGEST_LABEL).any():
         raise DataError(
@@ -71,8 +66,6 @@ def check_classes(
     labels: NDArray[Any], target: str | None, source: str, max_classes: int | None = None
 ) -> None:
     """Refuse a single class, and so many that the target must be a quantity."""
-    import numpy as np
-
     classes = np.unique(labels)
     if classes.size < 2:
         raise DataError(
@@ -104,8 +97,6 @@ def text_of(label: Any) -> str:
 
 def codes_of(table: Table, target: str | None, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Index of each row's label among the classes, -1 where it is none of them."""
-    import numpy as np
-
     places = {text_of(label): place for place, label in enumerate(classes)}
     as_text = _number_text if classes.dtype.kind in "iuf" else text_of
     keys = [as_text(value) for value in target_values(table, target)]
@@ -125,8 +116,6 @@ def _number_text(value: Any) -> str:
 
 def numbers_of(table: Table, target: str | None) -> NDArray[Any]:
     """The target as finite numbers."""
-    import numpy as np
-
     values = target_values(table, target)
     try:
         numbers = np.asarray(values, dtype=np.float64)

@@ -7,11 +7,13 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import arguments as kinds
 from kernelet.cli.errors import UsageError, nearest
-from kernelet.cli.tasks import CLASSES, NUMBERS, OUTLIERS, Task
+
+if TYPE_CHECKING:
+    from kernelet.cli.tasks import Task
 
 DEFAULT = "sparse-svc"
 # As many as the estimators have by default.
@@ -39,7 +41,14 @@ class Method:
     name: str
     estimator: str
     summary: str
-    task: Task = CLASSES
+    predicts: str = "classes"
+
+    @property
+    def task(self) -> Task:
+        """What is predicted."""
+        from kernelet.cli.tasks import TASKS
+
+        return TASKS[self.predicts]
 
     @property
     def factory(self) -> Any:
@@ -62,12 +71,12 @@ _ALL = (
     Method("norm-svc", "NormSVC", "SVM with an Lp-norm of the coefficients, p = 0 for few"),
     Method("relevance-vector", "RelevanceVectorClassifier", "sparse Bayesian learning"),
     Method("svc", "SVC", "scikit-learn's SVM, compressed if --vectors is given"),
-    Method("sparse-kernel-ridge", "SparseKernelRidge", "squared error, learned vectors", NUMBERS),
-    Method("sparse-svr", "SparseSVR", "tube or quantile, learned vectors", NUMBERS),
-    Method("norm-kernel-ridge", "NormKernelRidge", "squared error, an Lp-norm", NUMBERS),
-    Method("norm-svr", "NormSVR", "tube, an Lp-norm of the coefficients", NUMBERS),
-    Method("relevance-vector-regressor", "RelevanceVectorRegressor", "sparse Bayesian", NUMBERS),
-    Method("sparse-one-class", "SparseOneClassSVM", "learned vectors; no --target", OUTLIERS),
+    Method("sparse-kernel-ridge", "SparseKernelRidge", "squared error, learned vectors", "numbers"),
+    Method("sparse-svr", "SparseSVR", "tube or quantile, learned vectors", "numbers"),
+    Method("norm-kernel-ridge", "NormKernelRidge", "squared error, an Lp-norm", "numbers"),
+    Method("norm-svr", "NormSVR", "tube, an Lp-norm of the coefficients", "numbers"),
+    Method("relevance-vector-regressor", "RelevanceVectorRegressor", "sparse Bayesian", "numbers"),
+    Method("sparse-one-class", "SparseOneClassSVM", "learned vectors; no --target", "outliers"),
 )
 METHODS = {method.name: method for method in _ALL}
 
@@ -120,17 +129,12 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
 def methods_text() -> str:
     """The list of methods for the end of a help text."""
     width = max(map(len, METHODS))
-    lines = []
-    for task in (CLASSES, NUMBERS, OUTLIERS):
-        mine = [method for method in METHODS.values() if method.task is task]
-        lines.append(f"methods for {task.heading}:")
-        lines += [f"  {method.name.ljust(width)}  {method.summary}" for method in mine]
+    lines: list[str] = []
+    for method in METHODS.values():
+        heading = f"methods for {method.predicts}:"
+        lines += [heading] if heading not in lines else []
+        lines.append(f"  {method.name.ljust(width)}  {method.summary}")
     return "\n".join(lines)
-
-
-def task_asked_for(arguments: argparse.Namespace) -> Task:
-    """What ``--method`` predicts."""
-    return METHODS[arguments.method].task
 
 
 def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import (
+    mean_absolute_error,
+    precision_recall_fscore_support,
+    r2_score,
+    root_mean_squared_error,
+)
 
 from kernelet.cli.errors import listed
 from kernelet.cli.labels import text_of
 from kernelet.cli.output import Output, percent
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 # A matrix of this many classes has 100 columns where names and counts take up to five characters:
 # 16 for its first column and 7 for each class. Of more classes the worst pairs are listed.
@@ -24,36 +29,39 @@ class Figures(ABC):
 
     Attributes
     ----------
+    key : str
+        The error in the document.
     n_rows : int
     n_unknown : int
         Rows whose label is not among ``classes``, those of the model; they count as errors.
     """
 
-    n_rows: int
-    n_unknown: int = 0
+    key: str
+    n_rows = 0
+    n_unknown = 0
     classes: Any = ()
 
     @abstractmethod
     def add(self, truth: Any, predicted: NDArray[Any]) -> None:
         """Count more rows: what `Task.truth` returns for them, and what the model predicts."""
 
-    @property
     @abstractmethod
-    def error(self) -> float:
-        """The smaller, the better."""
+    def document(self) -> dict[str, Any]:
+        """All of it for JSON."""
 
     @property
     @abstractmethod
     def headline(self) -> str:
         """One line."""
 
-    @abstractmethod
-    def document(self) -> dict[str, Any]:
-        """All of it for JSON."""
+    @property
+    def error(self) -> float:
+        """The smaller, the better."""
+        return float(self.document()[self.key])
 
-    @abstractmethod
     def show(self, output: Output) -> None:
         """Print all of it."""
+        output.text(self.headline)
 
     def warn(self, target: str | None, output: Output) -> None:
         """Warn of labels that the model does not know."""
@@ -76,15 +84,13 @@ class Confusion(Figures):
         Rows by true class; the last row is for labels that the model does not know.
     """
 
-    def __init__(self, classes: NDArray[Any]) -> None:
-        import numpy as np
+    key = "error"
 
-        self.n_rows, self.classes = 0, classes
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes = classes
         self.counts = np.zeros((classes.size + 1, classes.size), dtype=np.intp)
 
     def add(self, truth: NDArray[np.intp], predicted: NDArray[Any]) -> None:
-        import numpy as np
-
         self.n_rows += len(predicted)
         # by name: files of other programs need not have the classes in order
         places = {label: place for place, label in enumerate(self.classes.tolist())}
@@ -103,9 +109,6 @@ class Confusion(Figures):
 
     def per_class(self) -> list[dict[str, Any]]:
         """Rows, recall, precision and F1 of each class; NaN where there is nothing to divide by."""
-        import numpy as np
-        from sklearn.metrics import precision_recall_fscore_support
-
         # a cell of the matrix is as many rows: one row with its count as weight
         truth, predicted = np.indices(self.counts.shape).reshape(2, -1)
         precision, recall, f1, n_rows = precision_recall_fscore_support(
@@ -164,8 +167,6 @@ class Confusion(Figures):
         return ["true \\ predicted", *names], shown if self.n_unknown else shown[:-1]
 
     def _worst_pairs(self) -> tuple[list[str], list[list[str]]]:
-        import numpy as np
-
         wrong = self.counts[:-1].copy()
         np.fill_diagonal(wrong, 0)
         order = np.argsort(-wrong, axis=None, kind="stable")[:_WORST_PAIRS]
@@ -192,17 +193,14 @@ class Deviations(Figures):
     'R2 0.9643, RMSE 0.4082, MAE 0.3333 on 3 rows'
     """
 
+    key = "rmse"
+
     def __init__(self) -> None:
-        self.n_rows = 0
         self._pieces: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
     def add(self, truth: NDArray[Any], predicted: NDArray[Any]) -> None:
         self.n_rows += len(truth)
         self._pieces.append((truth, predicted))
-
-    @property
-    def error(self) -> float:
-        return float(self.document()["rmse"])
 
     @property
     def headline(self) -> str:
@@ -211,9 +209,6 @@ class Deviations(Figures):
         )
 
     def document(self) -> dict[str, Any]:
-        import numpy as np
-        from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
-
         if not self.n_rows:
             return {"rows": 0, **dict.fromkeys(("r2", "rmse", "mae"), np.nan)}
         truth, predicted = map(np.concatenate, zip(*self._pieces, strict=True))
@@ -236,26 +231,20 @@ class Deviations(Figures):
 class Outside(Figures):
     """How many rows a model of one class takes for outliers."""
 
-    def __init__(self) -> None:
-        self.n_rows = self.n_outside = 0
+    key = "share_outside"
+    n_outside = 0
 
     def add(self, truth: object, predicted: NDArray[Any]) -> None:
         self.n_rows += len(predicted)
         self.n_outside += int((predicted < 0).sum())
 
     @property
-    def error(self) -> float:
-        return self.n_outside / max(self.n_rows, 1)
-
-    @property
     def headline(self) -> str:
         return f"{percent(self.error)} of {self.n_rows} rows are outside"
 
     def document(self) -> dict[str, Any]:
-        return {"rows": self.n_rows, "outside": self.n_outside, "share_outside": self.error}
-
-    def show(self, output: Output) -> None:
-        output.text(self.headline)
+        share = self.n_outside / max(self.n_rows, 1)
+        return {"rows": self.n_rows, "outside": self.n_outside, "share_outside": share}
 
 
 def _percent(share: float) -> str:

@@ -6,19 +6,22 @@ import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from kernelet.cli.errors import DataError, ModelError, listed, nearest, no_column, one_line
 from kernelet.cli.tables.sources import missing_file
 from kernelet.cli.tables.table import Table, is_text
 from kernelet.cli.tables.text import as_numbers
 from kernelet.cli.writing import writing_errors
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kernelet.machine.columns import ColumnEncoder
-
+from kernelet.export import read_json
+from kernelet.learners.wrappers.table_model import TableModel
+from kernelet.machine import KernelMachine
+from kernelet.machine.columns import ColumnEncoder
+from kernelet.persistence import ModelFileError, load
 
 # Lacking columns that are named in a message, and other columns that are compared with each: a wide
 # table has more pairs of names than anybody waits for.
@@ -27,16 +30,14 @@ _SHOWN, _MOST_NEAR = 8, 1000
 
 def read_model(path: str) -> Model:
     """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
-    import kernelet
-
     if not os.path.exists(path):  # where Path raises an error if the name is too long
         raise ModelError(missing_file(path, is_model=True))
     if os.path.isdir(path):
         raise ModelError(f"{path} is a folder; name a model file in it")
     is_json = Path(path).suffix.lower() == ".json"
     try:
-        content = kernelet.export.read_json(path) if is_json else kernelet.load(path)
-    except kernelet.ModelFileError as error:
+        content = read_json(path) if is_json else load(path)
+    except ModelFileError as error:
         raise ModelError(one_line(error).rstrip(".")) from error
     except PermissionError as error:
         raise ModelError(f"{path} may not be read: permission denied") from error
@@ -67,8 +68,6 @@ class Model:
         cls, estimator: Any, encoder: ColumnEncoder | None, target: str | None, path: str = ""
     ) -> Model:
         """An estimator, as a model of tables where there are columns to encode."""
-        from kernelet import TableModel
-
         return cls(path, estimator if encoder is None else TableModel(encoder, estimator, target))
 
     @property
@@ -84,8 +83,6 @@ class Model:
     @property
     def machine(self) -> Any:
         """The kernel machine."""
-        from kernelet import KernelMachine
-
         inner = self.estimator
         for name in ("machine_", "machine"):  # of an estimator, of a calibrated machine
             inner = getattr(inner, name, inner)
@@ -142,8 +139,6 @@ class Model:
         return self._asked("predict_proba", rows)
 
     def _asked(self, method: str, rows: Any) -> NDArray[Any]:
-        import numpy as np
-
         with warnings.catch_warnings():
             # the columns were found by name before they became a matrix
             warnings.filterwarnings("ignore", "X does not have valid feature names")
@@ -195,8 +190,6 @@ class Model:
 
 
 def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
-    import numpy as np
-
     columns = [
         as_numbers(table, name) if is_text(values) else np.asarray(values, dtype=np.float64)
         for name, values in table.select(names).items()
@@ -210,8 +203,6 @@ def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
 
 def _widened(rows: Any, n_features: int) -> Any:
     """Sparse rows with as many features as the model has: unknown ones dropped, others zero."""
-    from scipy.sparse import csr_array
-
     if rows.shape[1] >= n_features:
         return rows[:, :n_features]
     return csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], n_features))

@@ -9,36 +9,28 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.output import Output
 from kernelet.cli.tables.sources import Source
-from kernelet.cli.tables.table import Table
+
+if TYPE_CHECKING:
+    from kernelet.cli.tables.table import Table
 
 _LINE_SECONDS = 0.2  # between two prints of the plain line: as fast as one can read a number
 
 
-class Bar(Protocol):
-    """Shows how far the work is."""
+class Bar:
+    """Shows how far the work is; this one nothing, where nobody looks."""
 
     def advance(self, steps: float) -> None:
-        """Move on by a number of steps."""
+        """Move by a number of steps."""
 
     def say(self, text: str) -> None:
-        """What is done just now."""
+        """Show what is being done."""
 
 
-class SilentBar:
-    """Shows nothing, where nobody looks."""
-
-    def advance(self, steps: float) -> None:
-        """Nothing to show."""
-
-    def say(self, text: str) -> None:
-        """Nothing to show."""
-
-
-class LineBar:
+class LineBar(Bar):
     """A line on a terminal that is overwritten, where rich is not installed."""
 
     def __init__(self, text: str, unit: str) -> None:
@@ -68,7 +60,7 @@ class LineBar:
         self.width = len(text)
 
 
-class RichBar:
+class RichBar(Bar):
     """One task of rich's progress display."""
 
     def __init__(self, progress: Any, task: Any) -> None:
@@ -101,7 +93,7 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
     text = visible(text)
     if output.quiet or not sys.stderr.isatty():
-        yield SilentBar()
+        yield Bar()
     elif importlib.util.find_spec("rich") is None:
         line = LineBar(text, unit)
         try:
@@ -182,7 +174,7 @@ def step_text(step: Any) -> str:
 
 def watched(estimator: Any, bar: Bar, text: str) -> None:
     """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
-    if hasattr(estimator, "set_callbacks") and not isinstance(bar, SilentBar):
+    if hasattr(estimator, "set_callbacks") and type(bar) is not Bar:
         # no step is taken before the cost is chosen
         chooses = estimator.get_params(deep=False).get("C") == "auto"
         bar.say(f"{text}: choosing C" if chooses else text)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_outlier_detector, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.svm import SVC, SVR
 
 from kernelet.cli.errors import ModelError, UsageError
 from kernelet.cli.labels import check_classes, codes_of, numbers_of, training_labels
 from kernelet.cli.metrics import Confusion, Deviations, Figures, Outside
+from kernelet.cli.model import Model
 from kernelet.cli.output import Output
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kernelet.cli.model import Model
-
-# Parameters of scikit-learn's SVMs that mean the same in a small machine.
+# Parameters of scikit-learn's SVMs that mean the same in a small machine, and their kernels.
 _OF_SVM = ("C", "kernel", "gamma", "degree", "coef0", "class_weight", "epsilon")
+_KERNELS_OF_SVM = ("rbf", "linear", "poly", "sigmoid")
 
 
 class Task(ABC):
@@ -27,17 +30,17 @@ class Task(ABC):
 
     Attributes
     ----------
-    heading : str
-        Of its methods in a help text.
+    has_probabilities : bool
+        Whether there are classes, which can be probable.
     error : str
         What a cross-validated error is called.
-    with_budget : str
-        A method that takes the number of vectors.
+    with_budget : str or None
+        A method that takes the number of vectors, where there are labels to choose it by.
     """
 
-    heading: str
+    has_probabilities = False
     error = "1 - R2"
-    with_budget = "sparse-kernel-ridge"
+    with_budget: str | None = None
 
     def target(self, source: Source, asked: str | None, known: str | None = None) -> str | None:
         """The column of the target: the one asked for, the model's, or that of the format."""
@@ -47,10 +50,8 @@ class Task(ABC):
         return target
 
     @abstractmethod
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
-        """What an estimator is to learn, checked."""
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
+        """What an estimator is to learn, checked; ``most`` is ``--max-classes``."""
 
     @abstractmethod
     def figures(self, model: Model, target: str | None) -> Figures:
@@ -69,9 +70,6 @@ class Task(ABC):
 
     def split(self, labels: NDArray[Any], n_test: int, seed: int) -> list[NDArray[Any]]:
         """Indices of rows to learn from and to measure on; ValueError where there are too few."""
-        import numpy as np
-        from sklearn.model_selection import train_test_split
-
         if labels.size - n_test < 2:
             raise ValueError("too few rows are left to learn from")
         strata = self._strata(labels, n_test)
@@ -85,8 +83,6 @@ class Task(ABC):
 
     def folds(self, labels: NDArray[Any], most: int, seed: int, output: Output) -> Any:
         """A splitter of scikit-learn; it shuffles, as a table may be sorted by anything."""
-        from sklearn.model_selection import KFold
-
         return KFold(min(most, max(2, labels.size)), shuffle=True, random_state=seed)
 
     def full_svm(self, params: dict[str, Any]) -> Any:
@@ -98,15 +94,13 @@ class Task(ABC):
 class Classes(Task):
     """Labels."""
 
-    heading = "classes"
+    has_probabilities = True
     error = "error"
     with_budget = "sparse-svc"
 
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
         labels = training_labels(table, target)
-        check_classes(labels, target, table.source, max_classes)
+        check_classes(labels, target, table.source, most)
         return labels
 
     def figures(self, model: Model, target: str | None) -> Figures:
@@ -126,28 +120,22 @@ class Classes(Task):
         return labels if min(counts.values()) >= 2 and n_test >= len(counts) else None
 
     def folds(self, labels: NDArray[Any], most: int, seed: int, output: Output) -> Any:
-        from sklearn.model_selection import StratifiedKFold
-
         counts = Counter(labels.tolist()).values()
         if min(counts) < 2:
             output.warn("a class has a single row; it is missing in most folds")
         return StratifiedKFold(min(most, max(2, *counts)), shuffle=True, random_state=seed)
 
     def full_svm(self, params: dict[str, Any]) -> Any:
-        from sklearn.svm import SVC
-
-        return SVC(**_common(SVC, params))
+        return _full_svm(SVC(), params)
 
 
 @final
 class Numbers(Task):
     """A quantity."""
 
-    heading = "numbers"
+    with_budget = "sparse-kernel-ridge"
 
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
         return numbers_of(table, target)
 
     def figures(self, model: Model, target: str | None) -> Figures:
@@ -157,52 +145,43 @@ class Numbers(Task):
         return numbers_of(table, target)
 
     def full_svm(self, params: dict[str, Any]) -> Any:
-        from sklearn.svm import SVR
-
         if params.get("loss") != "epsilon_insensitive":  # C is the price of something else
             return None
-        return SVR(**_common(SVR, params))
+        return _full_svm(SVR(), params)
 
 
 @final
 class Outliers(Task):
     """One class: the rows alone are learned from. A column of 1 and -1 may judge predictions."""
 
-    heading = "outliers, 1 or -1"
-
     def target(self, source: Source, asked: str | None, known: str | None = None) -> str | None:
         return asked
 
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
-        import numpy as np
-
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
         return np.ones(len(table), dtype=np.int64)
 
     def figures(self, model: Model, target: str | None) -> Figures:
-        import numpy as np
-
         return Outside() if target is None else Confusion(np.array([-1, 1]))
 
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
-        import numpy as np
-
         return None if target is None else codes_of(table, target, np.array([-1, 1]))
 
 
-def _common(svm: Any, params: dict[str, Any]) -> dict[str, Any]:
-    known = svm().get_params()
-    return {name: params[name] for name in _OF_SVM if name in params and name in known}
+def _full_svm(svm: Any, params: dict[str, Any]) -> Any:
+    if params.get("kernel", "rbf") not in _KERNELS_OF_SVM:
+        return None
+    names = svm.get_params().keys() & params.keys() & set(_OF_SVM)
+    # a cost that a small machine chooses is one for its own loss; the full SVM has its default
+    return svm.set_params(**{n: params[n] for n in names if (n, params[n]) != ("C", "auto")})
 
 
 CLASSES, NUMBERS, OUTLIERS = Classes(), Numbers(), Outliers()
+# By what `methods.Method` calls them.
+TASKS: dict[str, Task] = {"classes": CLASSES, "numbers": NUMBERS, "outliers": OUTLIERS}
 
 
 def task_of(model: Model) -> Task:
     """What a model predicts."""
-    from sklearn.base import is_outlier_detector, is_regressor
-
     estimator = model.estimator
     if hasattr(estimator, "classes_"):
         return CLASSES

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kernelet.cli.arguments import count, names
+import numpy as np
+from numpy.typing import NDArray
+
 from kernelet.cli.errors import DataError, UsageError, one_line, quoted
 from kernelet.cli.labels import target_values
-from kernelet.cli.methods import task_asked_for
+from kernelet.cli.methods import METHODS
 from kernelet.cli.output import Output
 from kernelet.cli.tables.arrays import npz_others
 from kernelet.cli.tables.reading import read_table
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table, is_text, missing_cells, row_numbers
 from kernelet.cli.tasks import OUTLIERS, Task
+from kernelet.machine.columns import ColumnEncoder
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kernelet.machine.columns import ColumnEncoder
-
-SCALINGS = ("standard", "minmax", "none")
 # A column of text with more values than this is refused if few rows share one. Fewer are learned
 # from, or do no harm: each costs one feature.
 _MANY_TEXTS = 50
@@ -73,11 +70,9 @@ class TrainingData:
         """The encoder of the columns; None for sparse rows that stay as they are."""
         if self.table.rows is not None and scaling is None:
             return None
-        from kernelet.machine.columns import ColumnEncoder
-
         columns = self.table.select(self.table.names)
         try:
-            return ColumnEncoder.fit(columns, scaling=scaling or SCALINGS[0])
+            return ColumnEncoder.fit(columns, scaling=scaling or "standard")
         except ValueError as error:
             raise DataError(f"{self.table.source}: {one_line(error)}") from error
 
@@ -88,43 +83,10 @@ class TrainingData:
         return encoder.transform(self.table.select(self.table.names))
 
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """The target and the columns to learn from."""
-    parser.add_argument("table", metavar="TABLE", help="csv, tsv, parquet, npz or LIBSVM file")
-    parser.add_argument(
-        "-t",
-        "--target",
-        metavar="COLUMN",
-        help="the column of the classes or numbers (default: y in npz files; in LIBSVM files the "
-        "first number of each line)",
-    )
-    group = parser.add_argument_group("columns")
-    for option, text in (
-        ("--drop", "columns to leave out, such as names and ids"),
-        ("--only", "columns to learn from, and no others"),
-        ("--text", "columns of codes that look like numbers but are categories"),
-    ):
-        group.add_argument(option, type=names, default=[], metavar="A,B", help=text)
-    group.add_argument(
-        "--scaling",
-        choices=SCALINGS,
-        help="of numbers, kept in the model (default: standard; LIBSVM files: none)",
-    )
-    group.add_argument(
-        "--drop-missing", action="store_true", help="leave out rows in which a value is missing"
-    )
-    group.add_argument(
-        "--max-classes",
-        type=count,
-        metavar="N",
-        help="the most different values that the target may have",
-    )
-
-
 def read_training_data(arguments: argparse.Namespace, output: Output) -> TrainingData:
     """The table that the command line names, checked."""
     source = Source.from_arguments(arguments.table, arguments)
-    task = task_asked_for(arguments)
+    task = METHODS[arguments.method].task
     if task is OUTLIERS and arguments.target is not None:
         raise UsageError(
             f"--method {arguments.method} learns from rows alone: leave --target out, and the "
@@ -171,8 +133,6 @@ def _features(
 
 def _complete(table: Table) -> NDArray[Any]:
     """Which rows have no missing value."""
-    import numpy as np
-
     complete = np.ones(len(table), dtype=bool)
     for values in table.columns.values():
         complete &= ~missing_cells(values)
@@ -194,31 +154,28 @@ def read_test_data(arguments: argparse.Namespace, data: TrainingData) -> Trainin
 
 
 def _check_columns(table: Table, output: Output) -> None:
-    import numpy as np
-
+    """Refuse columns from which nothing can be learned."""
     for name, values in table.columns.items():
-        missing = missing_cells(values)
+        missing, problem = missing_cells(values), None
         if is_text(values):
             n_texts = len(set(values[~missing].tolist()))
             if n_texts > _MANY_TEXTS and 2 * n_texts > len(values):
-                raise DataError(
-                    f"column {name!r} of {table.source} has {n_texts} different texts in "
-                    f"{len(values)} rows, from which nothing can be learned; leave it out with "
-                    f"--drop {quoted(name)}"
+                problem = (
+                    f"{n_texts} different texts in {len(values)} rows, from which nothing can be "
+                    "learned;"
                 )
         elif np.isinf(values).any():
-            raise DataError(
-                f"column {name!r} of {table.source} has an infinite number in "
-                f"{row_numbers(table, np.isinf(values))}; correct it, or leave the column out with "
-                f"--drop {quoted(name)}"
-            )
+            rows = row_numbers(table, np.isinf(values))
+            problem = f"an infinite number in {rows}; correct it, or"
         elif missing.all():
-            raise DataError(
-                f"column {name!r} of {table.source} has no values; leave it out with "
-                f"--drop {quoted(name)}"
-            )
+            problem = "no values;"
         elif missing.any():
             output.warn(
                 f"column {name!r} misses {int(missing.sum())} of {len(values)} numbers; the mean "
-                "of the others stands for them (--drop-missing leaves such rows out)"
+                "of the others replaces them (--drop-missing leaves such rows out)"
+            )
+        if problem:
+            raise DataError(
+                f"column {name!r} of {table.source} has {problem} leave it out with "
+                f"--drop {quoted(name)}"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from kernelet.cli.errors import listed
 from kernelet.cli.model import Model
 from kernelet.cli.output import Output
 from kernelet.cli.tables.table import Table, missing_cells
+from kernelet.machine.cells import as_texts
+from kernelet.machine.columns import UnknownCategoryWarning
 
 
 @dataclass
@@ -24,10 +27,6 @@ class Surprises:
     @contextmanager
     def noted(self, model: Model, table: Table) -> Iterator[None]:
         """Count what the encoding of a piece of the table, in the block, would warn about."""
-        import warnings
-
-        from kernelet.machine.columns import UnknownCategoryWarning
-
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
             warnings.simplefilter("always", UnknownCategoryWarning)
@@ -39,8 +38,6 @@ class Surprises:
                 self.missing[name] = self.missing.get(name, 0) + count
 
     def _count_unknown(self, model: Model, table: Table) -> None:
-        from kernelet.machine.cells import as_texts
-
         for column in model.encoder.columns:
             if not hasattr(column, "categories"):
                 continue

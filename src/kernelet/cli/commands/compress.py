@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.arguments import add_model_argument, add_model_output, count, seed
 from kernelet.cli.errors import ModelError, UsageError, one_line
-from kernelet.cli.metrics import Figures
-from kernelet.cli.model import Model, read_model, saved_model
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import progress_bar
-from kernelet.cli.tables.reading import read_table
 from kernelet.cli.tables.sources import Source, add_table_options
-from kernelet.cli.tables.table import Table
-from kernelet.cli.tasks import CLASSES, task_of
 from kernelet.cli.writing import check_output
+
+if TYPE_CHECKING:
+    from kernelet.cli.metrics import Figures
+    from kernelet.cli.model import Model
 
 USAGE = "kernelet compress MODEL --vectors N -o MODEL [options]"
 EXAMPLES = """examples:
@@ -52,6 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, compress, save, compare."""
+    from kernelet.cli.model import read_model, saved_model
+    from kernelet.cli.tables.reading import read_table
+    from kernelet.cli.tasks import CLASSES, task_of
     from kernelet.learners import CalibratedClassifier, compress
 
     output = Output.from_arguments(arguments)
@@ -92,18 +94,11 @@ def run(arguments: argparse.Namespace) -> None:
             raise ModelError(f"{arguments.model}: {one_line(error)}") from error
     seconds = time.perf_counter() - start
     after = saved_model(arguments.output, small, model.encoder, model.target)
-    _report(model, after, _figures([model, after], table, target, output), seconds, output)
-
-
-def _figures(
-    models: list[Model], table: Table | None, target: str | None, output: Output
-) -> list[Figures]:
-    """Of both models on the table, if there is one."""
-    if table is None:
-        return []
-    figures = [task_of(model).measured(model, table, target) for model in models]
-    figures[0].warn(target, output)
-    return figures
+    figures = []
+    if table is not None:
+        figures = [task_of(each).measured(each, table, target) for each in (model, after)]
+        figures[0].warn(target, output)
+    _report(model, after, figures, seconds, output)
 
 
 def _report(

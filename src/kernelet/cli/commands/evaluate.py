@@ -10,13 +10,9 @@ import argparse
 
 from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import DataError
-from kernelet.cli.model import read_model
 from kernelet.cli.output import Output
 from kernelet.cli.progress import rows_bar
-from kernelet.cli.tables.reading import table_chunks
 from kernelet.cli.tables.sources import Source, add_table_options
-from kernelet.cli.tasks import task_of
-from kernelet.cli.unknown import Surprises
 
 USAGE = "kernelet evaluate MODEL TABLE [options]"
 EXAMPLES = """examples:
@@ -41,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure piece by piece, print."""
+    from kernelet.cli.model import read_model
+    from kernelet.cli.tables.reading import table_chunks
+    from kernelet.cli.tasks import task_of
+    from kernelet.cli.unknown import Surprises
+
     output = Output.from_arguments(arguments)
     source = Source.from_arguments(arguments.table, arguments)
     model = read_model(arguments.model)

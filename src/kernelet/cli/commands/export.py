@@ -7,14 +7,12 @@ model go along where the format can hold them.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import CommandError, ModelError, UsageError, one_line
-from kernelet.cli.model import Model, read_model
 from kernelet.cli.output import Output, size
 from kernelet.cli.writing import check_output, writing_errors
 
@@ -85,6 +83,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the model, export it, and print what was written."""
+    from kernelet.cli.model import read_model
+
     output = Output.from_arguments(arguments)
     name = _format_name(arguments)
     form = FORMATS[name]
@@ -146,12 +146,11 @@ def _format_name(arguments: argparse.Namespace) -> str:
     raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
 
 
-def _written(model: Model, name: str, path: str, options: dict[str, Any]) -> Any:
+def _written(model: Any, name: str, path: str, options: dict[str, Any]) -> Any:
     from kernelet import export
 
-    write: Callable[..., Any] = getattr(export, name)
     try:
-        return write(model.content, path, **options)
+        return getattr(export, name)(model.content, path, **options)
     except ImportError as error:
         raise CommandError(one_line(error).rstrip(".")) from error
     except (TypeError, ValueError) as error:

@@ -11,35 +11,21 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.arguments import add_model_output, count, share
+from kernelet.cli import methods
+from kernelet.cli.arguments import add_data_options, add_model_output, count, share
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
-from kernelet.cli.labels import training_labels
-from kernelet.cli.methods import (
-    DEFAULT_VECTORS,
-    add_method_options,
-    has_budget,
-    make_estimator,
-    methods_text,
-    task_asked_for,
-)
-from kernelet.cli.model import Model, saved_model
 from kernelet.cli.output import Output, kernel_text, size
 from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
 from kernelet.cli.tables.sources import add_table_options
-from kernelet.cli.tasks import CLASSES
-from kernelet.cli.training_data import (
-    TrainingData,
-    add_data_options,
-    read_test_data,
-    read_training_data,
-)
 from kernelet.cli.writing import check_output
 
 if TYPE_CHECKING:
+    from kernelet.cli.model import Model
+    from kernelet.cli.training_data import TrainingData
     from kernelet.machine.columns import ColumnEncoder
 
 USAGE = "kernelet fit TABLE --target COLUMN [--vectors N] -o MODEL [options]"
-EXAMPLES = f"""{methods_text()}
+EXAMPLES = f"""{methods.methods_text()}
 
 examples:
   kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
@@ -58,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=count,
         metavar="N",
         help="the budget: kernel values that a prediction may cost "
-        f"(default: {DEFAULT_VECTORS}, or what comes out of methods that choose it)",
+        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it)",
     )
     add_model_output(parser)
     group = parser.add_argument_group("measuring the error")
@@ -71,19 +57,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="calibrate on these rows, so that `predict --probabilities` works",
     )
-    add_method_options(parser)
+    methods.add_method_options(parser)
     add_table_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, learn, save, measure; 130 if Ctrl-C cut the learning short."""
+    from kernelet.cli.model import saved_model
+    from kernelet.cli.training_data import read_test_data, read_training_data
+
     output = Output.from_arguments(arguments)
     check_output(arguments.output, is_model=True)
     if arguments.test and arguments.holdout:
         raise UsageError("say --test or --holdout, not both")
     if arguments.probabilities and not (arguments.test or arguments.holdout):
         raise UsageError("--probabilities needs rows of their own: say --holdout 0.2 or --test")
-    if arguments.probabilities and task_asked_for(arguments) is not CLASSES:
+    if arguments.probabilities and not methods.METHODS[arguments.method].task.has_probabilities:
         raise UsageError(f"--probabilities are those of classes, not of {arguments.method}")
     data = read_training_data(arguments, output)
     test = None
@@ -111,10 +100,11 @@ def learn(
     from sklearn.exceptions import ConvergenceWarning
 
     budget = arguments.vectors
-    estimator = make_estimator(arguments, budget or DEFAULT_VECTORS)
+    wanted = budget or methods.DEFAULT_VECTORS
+    estimator = methods.make_estimator(arguments, wanted)
     rows = data.rows(encoder)
     n_rows = rows.shape[0]
-    if has_budget(estimator) and (budget or DEFAULT_VECTORS) > n_rows:
+    if methods.has_budget(estimator) and wanted > n_rows:
         if budget is not None:
             raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
         estimator.set_params(n_vectors=n_rows)
@@ -152,13 +142,15 @@ def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -
         small = compress(estimator, budget or len(estimator.support_))
         remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
         return small
-    if budget is not None and not has_budget(estimator) and estimator.n_vectors_ > budget:
+    if budget is not None and not methods.has_budget(estimator) and estimator.n_vectors_ > budget:
         refit = "margin" if hasattr(estimator, "classes_") else "none"
         return compress(estimator, budget, rows, labels, refit=refit)
     return estimator
 
 
 def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
+    from kernelet.cli.labels import training_labels
+    from kernelet.cli.model import Model
     from kernelet.learners import calibrate
 
     rows = Model.of(estimator, encoder, test.target).rows(test.table)
@@ -184,7 +176,7 @@ def report(
     figures.warn(data.target, output)
     n_bytes, kernel = Path(arguments.output).stat().st_size, machine.kernel.specification()
     which = "training" if test is None else "test"
-    n_rows, classes = len(data.labels), model.classes if task is CLASSES else None
+    n_rows, classes = len(data.labels), model.classes if task.has_probabilities else None
     if not output.quiet:
         output.facts(
             [

@@ -8,44 +8,35 @@ numbers is 1 - R2.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import time
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.arguments import count, counts
-from kernelet.cli.commands.frontier_table import (
-    cells,
-    conclusion,
-    draw,
-    entries_of,
-    headings,
-    write_csv,
-)
+from kernelet.cli import methods
+from kernelet.cli.arguments import add_data_options, count, counts
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
-from kernelet.cli.methods import (
-    add_method_options,
-    has_budget,
-    make_estimator,
-    methods_text,
-    task_asked_for,
-)
-from kernelet.cli.model import saved_model
-from kernelet.cli.output import Output
+from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import Bar, hearing_interrupts, progress_bar
 from kernelet.cli.tables.sources import add_table_options, imported
-from kernelet.cli.tasks import OUTLIERS, Task
-from kernelet.cli.training_data import TrainingData, add_data_options, read_training_data
-from kernelet.cli.writing import check_output
+from kernelet.cli.writing import check_output, replaced_file, writing_errors
+
+if TYPE_CHECKING:
+    from kernelet.cli.training_data import TrainingData
 
 USAGE = "kernelet frontier TABLE --target COLUMN [--budgets N,N] [options]"
-EXAMPLES = f"""{methods_text()}
+EXAMPLES = f"""{methods.methods_text()}
 
 examples:
   kernelet frontier iris.csv --target species --budgets 2,5,10
   kernelet frontier train.csv -t label --C 10 --csv frontier.csv --png frontier.png
   kernelet frontier train.csv -t label -o model.kernelet
   kernelet frontier houses.csv -t price --method sparse-svr --C 100"""
-# Those of scikit-learn's SVMs.
-_KERNELS_OF_SVM = ("rbf", "linear", "poly", "sigmoid")
+# Results of a search, and what they are called here; the error is 1 minus the score.
+_RESULTS = ("mean_test_score", "standard_error_test_score", "mean_microseconds", "mean_bytes")
+_FIGURES = ("error", "standard_error", "microseconds_per_row", "bytes")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,12 +56,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="MODEL", help="fit the picked budget on all rows and save it"
     )
-    add_method_options(parser)
+    methods.add_method_options(parser)
     add_table_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
+    from kernelet.cli.model import saved_model
+    from kernelet.cli.training_data import read_training_data
+
     output = Output.from_arguments(arguments)
     check_output(arguments.csv)
     check_output(arguments.png)
@@ -79,13 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--folds must be at least 2")
     if arguments.png:
         imported("matplotlib", "plot", "--png")
-    task = task_asked_for(arguments)
-    if task is OUTLIERS:
+    task = methods.METHODS[arguments.method].task
+    if task.with_budget is None:
         raise UsageError(
             f"--method {arguments.method} has no labels to cross-validate with; use `kernelet fit`"
         )
-    estimator = make_estimator(arguments, None)
-    if not has_budget(estimator):
+    estimator = methods.make_estimator(arguments, None)
+    if not methods.has_budget(estimator):
         raise UsageError(
             f"--method {arguments.method} chooses its number of vectors itself; take one with a "
             f"budget, such as {task.with_budget}"
@@ -98,46 +92,16 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.perf_counter() - start
     entries = entries_of(search)
     if arguments.csv:
-        write_csv(arguments.csv, entries)
+        with replaced_file(arguments.csv) as stream:
+            writer = csv.DictWriter(stream, list(entries[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(entries)
     if arguments.png:
         draw(arguments.png, search)
     if arguments.output:
         saved_model(arguments.output, search.best_estimator_, encoder, data.target)
-    _report(arguments, search, entries, len(data.labels), seconds, output)
+    report(arguments, search, entries, (len(data.labels), seconds), output)
     return Interrupted.exit_code if interrupts else 0
-
-
-def _report(
-    arguments: argparse.Namespace,
-    search: Any,
-    entries: list[dict[str, Any]],
-    n_rows: int,
-    seconds: float,
-    output: Output,
-) -> None:
-    error = task_asked_for(arguments).error
-    output.text(f"{arguments.method}, {search.n_splits_} folds of {n_rows} rows, {seconds:.1f} s")
-    output.text()
-    output.table(headings(error), [cells(entry) for entry in entries])
-    output.text()
-    output.text(conclusion(entries, error))
-    for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
-        if path:
-            output.remark(f"{what} saved in {path}")
-    if arguments.output:
-        output.remark(f"machine of {search.n_vectors_} vectors saved in {arguments.output}")
-    output.document(
-        {
-            "method": arguments.method,
-            "rows": n_rows,
-            "folds": search.n_splits_,
-            "seconds": seconds,
-            "frontier": [entry for entry in entries if entry["model"] != "svm"],
-            "svm": next((entry for entry in entries if entry["model"] == "svm"), None),
-            "picked_vectors": int(search.budgets_[search.best_index_]),
-            "model": arguments.output,
-        }
-    )
 
 
 def _search(
@@ -153,7 +117,7 @@ def _search(
         raise UsageError(f"--budgets must have a number of at most {most}, the rows of a fold")
     if len(budgets) < len(arguments.budgets):
         output.warn(f"budgets above the {most} rows of a fold are left out")
-    reference = None if arguments.no_svm else _full_svm(data.task, estimator.get_params())
+    reference = None if arguments.no_svm else data.task.full_svm(estimator.get_params())
     search = BudgetSearchCV(
         estimator,
         budgets,
@@ -184,11 +148,104 @@ def _counted(bar: Bar) -> Any:
     return score
 
 
-def _full_svm(task: Task, params: dict[str, Any]) -> Any:
-    """scikit-learn's SVM with the parameters of the small machine, where it has them.
+def report(
+    arguments: argparse.Namespace,
+    search: Any,
+    entries: list[dict[str, Any]],
+    work: tuple[int, float],
+    output: Output,
+) -> None:
+    """Print the frontier; ``work`` is the number of rows, and the seconds that they took."""
+    error, (n_rows, seconds) = methods.METHODS[arguments.method].task.error, work
+    output.text(f"{arguments.method}, {search.n_splits_} folds of {n_rows} rows, {seconds:.1f} s")
+    output.text()
+    output.table(
+        ["vectors", error, "+-", "us/row", "size", ""], [cells(entry) for entry in entries]
+    )
+    output.text()
+    output.text(conclusion(entries, error))
+    for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
+        if path:
+            output.remark(f"{what} saved in {path}")
+    if arguments.output:
+        output.remark(f"machine of {search.n_vectors_} vectors saved in {arguments.output}")
+    output.document(
+        {
+            "method": arguments.method,
+            "rows": n_rows,
+            "folds": search.n_splits_,
+            "seconds": seconds,
+            "frontier": [entry for entry in entries if entry["model"] != "svm"],
+            "svm": next((entry for entry in entries if entry["model"] == "svm"), None),
+            "picked_vectors": int(search.budgets_[search.best_index_]),
+            "model": arguments.output,
+        }
+    )
 
-    A cost that the small machine chooses is one for its own loss; the full SVM has its default.
-    """
-    if params.get("kernel", "rbf") not in _KERNELS_OF_SVM:
-        return None
-    return task.full_svm({k: v for k, v in params.items() if (k, v) != ("C", "auto")})
+
+def entries_of(search: Any) -> list[dict[str, Any]]:
+    """A dict for each budget, and one for the full SVM where there is one."""
+    results = search.cv_results_
+    entries = [
+        _entry("small", budget, {key: results[key][place] for key in _RESULTS})
+        for place, budget in enumerate(search.budgets_)
+    ]
+    entries[search.best_index_]["picked"] = True
+    svm = search.reference_results_
+    return entries if svm is None else [*entries, _entry("svm", svm["mean_n_vectors"], svm)]
+
+
+def _entry(model: str, n_vectors: float, results: Mapping[str, float]) -> dict[str, Any]:
+    score, *others = (float(results[key]) for key in _RESULTS)
+    figures = dict(zip(_FIGURES, (1.0 - score, *others), strict=True))
+    return {"model": model, "vectors": round(n_vectors), **figures, "picked": False}
+
+
+def cells(entry: dict[str, Any]) -> list[str]:
+    """An entry as a row of the table."""
+    remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
+    return [
+        str(entry["vectors"]),
+        percent(entry["error"]),
+        percent(entry["standard_error"]),
+        f"{entry['microseconds_per_row']:.2f}",
+        size(round(entry["bytes"])),
+        remark,
+    ]
+
+
+def conclusion(entries: list[dict[str, Any]], error: str = "error") -> str:
+    """What the table says, in a sentence."""
+    pick = next(entry for entry in entries if entry["picked"])
+    text = f"{pick['vectors']} vectors: {error} {percent(pick['error'])}"
+    svm = next((entry for entry in entries if entry["model"] == "svm"), None)
+    if svm is None:
+        return text + ", within one standard error of the best."
+    times = svm["vectors"] / pick["vectors"]
+    return (
+        f"{text}; the full SVM: {percent(svm['error'])} with {svm['vectors']}, "
+        f"{times:.1f} times as many."
+    )
+
+
+def draw(path: str, search: Any) -> None:
+    """The entries as a picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from kernelet.persistence.atomic import write_atomically
+    from kernelet.plotting import FrontierDisplay
+
+    display = FrontierDisplay.from_estimator(search)
+    ending, picture = Path(path).suffix.lower().lstrip(".") or "png", io.BytesIO()
+    with writing_errors(path):
+        try:
+            # 150 dots an inch: sharp on a screen, and small as a file
+            display.figure_.savefig(picture, dpi=150, bbox_inches="tight", format=ending)
+            write_atomically(path, picture.getvalue())
+        except ValueError as error:  # an ending that is no format of pictures
+            raise UsageError(f"--png {path}: {one_line(error)}") from error
+        finally:
+            pyplot.close(display.figure_)

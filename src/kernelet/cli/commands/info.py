@@ -13,14 +13,13 @@ from typing import Any
 
 from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import ModelError, one_line
-from kernelet.cli.labels import text_of
-from kernelet.cli.model import read_model
 from kernelet.cli.output import Output, kernel_text, size
 
 USAGE = "kernelet info MODEL [options]"
 EXAMPLES = """examples:
   kernelet info iris.kernelet
   kernelet info iris.kernelet --json"""
+_MOST_SHOWN = 8  # names in a line, as in `errors.listed`
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
+    from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
     from kernelet.persistence import ModelFileError, read_summary
 
@@ -92,6 +92,8 @@ def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
 
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """What a person is shown, each with its name."""
+    from kernelet.cli.labels import text_of
+
     inner, outer = summary["estimator"], summary["kind"]
     n_vectors, n_outputs = summary["kernel_evaluations_per_row"], summary["n_outputs"]
     n_used, n_features = summary["n_used_features"], summary["n_features"]
@@ -107,23 +109,19 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("cost", f"{n_vectors} kernel values and about {time} per row, in batches"),
     ]
     facts += [(f"C, {dtype}", _in_c(costs)) for dtype, costs in summary["c"].items()]
-    if summary["classes"] is not None:
-        names = [text_of(label) for label in summary["classes"]]
-        facts.append(("classes", f"{len(names)}: {_shortened(names)}"))
-    if summary["target"]:
-        facts.append(("target", summary["target"]))
-    if summary["columns"]:
-        facts.append(("columns", _columns(summary["columns"])))
-    elif summary["feature_names"]:
-        facts.append(("columns", _shortened(summary["feature_names"])))
-    if summary["training"]:
-        facts.append(("trained", _training(summary["training"], summary["classes"])))
-    chosen = _parameters(summary["estimator"], summary["params"], summary["cost"])
-    if chosen:
-        facts.append(("parameters", chosen))
+    classes = [text_of(label) for label in summary["classes"] or ()]
     version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
-    facts.append(("saved", f"{summary['saved']} by {version}"))
-    return facts
+    columns = [_column(column) for column in summary["columns"] or ()]
+    facts += [
+        ("classes", f"{len(classes)}: {_shortened(classes)}" if classes else ""),
+        ("target", summary["target"]),
+        ("columns", f"{len(columns)}: {_shortened(columns)}" if columns else ""),
+        ("columns", "" if columns else _shortened(summary["feature_names"] or [])),
+        ("trained", _training(summary["training"], classes)),
+        ("parameters", _parameters(inner, summary["params"], summary["cost"])),
+        ("saved", f"{summary['saved']} by {version}"),
+    ]
+    return [(name, value) for name, value in facts if value]
 
 
 def _in_c(costs: dict[str, Any]) -> str:
@@ -134,28 +132,25 @@ def _in_c(costs: dict[str, Any]) -> str:
     return f"{memory}, {costs['arithmetic']} operations{calls} per row"
 
 
-def _columns(columns: list[dict[str, Any]]) -> str:
-    texts = [
-        f"{column['name']} ({len(column['categories'])} values)"
-        if column["kind"] == "category"
-        else str(column["name"])
-        for column in columns
-    ]
-    return f"{len(columns)}: {_shortened(texts)}"
+def _column(column: dict[str, Any]) -> str:
+    n_values = f" ({len(column['categories'])} values)" if "categories" in column else ""
+    return f"{column['name']}{n_values}"
 
 
-def _shortened(names: list[str], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _shortened(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more
 
 
-def _training(training: dict[str, Any], classes: list[Any] | None) -> str:
-    text = f"on {training['n_rows']} rows"
-    counts = training.get("class_counts")
-    if counts and classes and len(counts) <= 8:
+def _training(training: dict[str, Any] | None, classes: list[str]) -> str:
+    if training is None:
+        return ""
+    counts = training.get("class_counts") or []
+    of_each = ""
+    if classes and 0 < len(counts) <= _MOST_SHOWN:
         pairs = zip(counts, classes, strict=True)
-        text += f" ({', '.join(f'{count} of {text_of(label)}' for count, label in pairs)})"
-    return f"{text}, {training['date']}"
+        of_each = f" ({', '.join(f'{count} of {name}' for count, name in pairs)})"
+    return f"on {training['n_rows']} rows{of_each}, {training['date']}"
 
 
 def _parameters(estimator: str, params: dict[str, Any] | None, cost: float | None) -> str:

@@ -15,18 +15,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 from kernelet.cli.arguments import add_model_argument, names
 from kernelet.cli.errors import ModelError, UsageError
-from kernelet.cli.labels import text_of
-from kernelet.cli.model import Model, read_model
 from kernelet.cli.output import Output, plain
 from kernelet.cli.progress import rows_bar
-from kernelet.cli.tables.reading import CHUNK_ROWS, table_chunks
-from kernelet.cli.tables.sources import Source, add_table_options
-from kernelet.cli.tables.table import Table
-from kernelet.cli.unknown import Surprises
+from kernelet.cli.tables.sources import CHUNK_ROWS, Source, add_table_options
 from kernelet.cli.writing import check_output, output_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from kernelet.cli.model import Model
+    from kernelet.cli.tables.table import Table
 
 USAGE = "kernelet predict MODEL TABLE [-o FILE] [options]"
 EXAMPLES = """examples:
@@ -66,6 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece; the output file appears when all is done."""
+    from kernelet.cli.model import read_model
+    from kernelet.cli.unknown import Surprises
+
     output = Output.from_arguments(arguments)
     to_stdout = arguments.output in (None, "-")
     check_output(None if to_stdout else arguments.output)
@@ -102,6 +103,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def chunks(source: Source, model: Model, keep: list[str], length: int) -> Iterator[Table]:
     """The table in pieces, with the columns that are kept as they stand in the file."""
+    from kernelet.cli.tables.reading import table_chunks
+
     numbers = model.number_columns
     text = [*model.text_columns, *(name for name in keep if name not in numbers)]
     for table in table_chunks(source, text, numbers, length=length):
@@ -125,6 +128,8 @@ def predictions(model: Model, rows: Any, arguments: argparse.Namespace) -> dict[
 
 def _named(what: str, values: NDArray[Any], classes: NDArray[Any] | None) -> dict[str, list[Any]]:
     """score_CLASS for one column per class; of two classes one score, that of the second."""
+    from kernelet.cli.labels import text_of
+
     labels = [] if classes is None else [text_of(label) for label in classes]
     if values.ndim == 1:
         return {"_".join([what, *labels[-1:]]): values.tolist()}

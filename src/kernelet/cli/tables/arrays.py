@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed
 from kernelet.cli.tables.sources import LABELS, Source, imported, reading_errors
 from kernelet.cli.tables.table import Table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MATRIX = "X"
 # Rows that are read at once from a parquet file that is wanted as a whole: pyarrow's own default.
@@ -24,8 +24,6 @@ def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table
     Where the target ends in a word as in ``y_train``, the matrix is ``X_train``; without a matrix
     the arrays of one dimension are the columns.
     """
-    import numpy as np
-
     with reading_errors(source, "npz"):
         if not zipfile.is_zipfile(source.path):
             raise DataError(f"{source.name} is no npz file, or a damaged one")
@@ -64,7 +62,6 @@ def read_libsvm(source: Source, target: str | None, text: Collection[str]) -> Ta
 
     Its indices count from 1; a file in which an index is 0 counts from there.
     """
-    import numpy as np
     from sklearn.datasets import load_svmlight_file
 
     with reading_errors(source, "a LIBSVM file"):
@@ -93,8 +90,6 @@ def parquet_chunks(
 
 def read_parquet(source: Source, target: str | None, text: Collection[str]) -> Table:
     """The whole of a parquet file."""
-    import numpy as np
-
     pieces = list(parquet_chunks(source, target, text, _ROW_GROUP))
     if not pieces:
         raise DataError(f"{source.name} has no rows")
@@ -138,8 +133,6 @@ def _column(array: NDArray[Any]) -> NDArray[Any]:
 
 def _from_series(series: Any) -> NDArray[Any]:
     """Numbers as floats where some are missing; dates and the like as text."""
-    import numpy as np
-
     if series.dtype.kind in "iuf" or str(series.dtype) in ("boolean", "bool"):
         numbers: NDArray[Any] = series.to_numpy()
         if numbers.dtype.kind != "b":

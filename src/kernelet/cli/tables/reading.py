@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from kernelet.cli.tables.arrays import parquet_chunks, read_libsvm, read_npz, read_parquet
-from kernelet.cli.tables.sources import Source
+from kernelet.cli.tables.sources import CHUNK_ROWS, Source
 from kernelet.cli.tables.table import Table, is_text
 from kernelet.cli.tables.text import as_numbers, read_text_table, text_chunks
-
-# Rows of a piece: 16 MB for 100 columns of numbers, and enough that pandas' work for a piece is
-# shared by many rows.
-CHUNK_ROWS = 20_000
 
 # Each takes the source, the target and the columns to be read as text.
 _READERS: dict[str, Callable[[Source, str | None, Collection[str]], Table]] = {

@@ -18,6 +18,9 @@ from kernelet.cli.errors import CommandError, DataError, nearest, one_line
 LABELS = "y"
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 STDIN = "-"
+# Rows of a piece: 16 MB for 100 columns of numbers, and enough that pandas' work for a piece is
+# shared by many rows.
+CHUNK_ROWS = 20_000
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed, no_column
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from kernelet.machine.cells import is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,6 @@ class Table:
         raise no_column(name, self.names, self.source)
 
     def _select_sparse(self, names: list[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         sparse = {name: int(name) - 1 for name in names if self._is_sparse_column(name)}
         n_rows, n_columns = self.rows.shape
         places = [j for j in sparse.values() if j < n_columns]
@@ -131,10 +130,6 @@ def is_number(value: object) -> bool:
 
 def missing_cells(values: NDArray[Any]) -> NDArray[Any]:
     """Which cells of a column are missing, as `kernelet.TableModel` has it."""
-    import numpy as np
-
-    from kernelet.machine.cells import is_missing
-
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":
@@ -144,7 +139,5 @@ def missing_cells(values: NDArray[Any]) -> NDArray[Any]:
 
 def row_numbers(table: Table, mask: NDArray[Any], most: int = 5) -> str:
     """The rows of a mask for a sentence: "row 3", "rows 3, 7 and 12 more"."""
-    import numpy as np
-
     rows = (np.flatnonzero(mask) + table.first_row).tolist()
     return f"row{'s' if len(rows) > 1 else ''} {listed(rows, most)}"

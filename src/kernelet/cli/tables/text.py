@@ -23,15 +23,15 @@ import sys
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, one_line, quoted
 from kernelet.cli.tables.heading import Rewound, nul_bytes, read_first_line, reading_options
 from kernelet.cli.tables.sources import STDIN, Source, imported, reading_errors
 from kernelet.cli.tables.table import Table, is_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # A column in which at least this share of the texts are numbers was meant to hold numbers. It only
 # has to lie far from both ends: mistyped cells are rare, and so are numbers among names.
@@ -80,8 +80,6 @@ def text_chunks(
 
 def as_numbers(table: Table, name: str) -> NDArray[Any]:
     """A column of text as numbers, or an error that names the first cell that is none."""
-    import numpy as np
-
     pandas = _pandas()
     column = pandas.Series(table.column(name))
     numbers = pandas.to_numeric(column, errors="coerce")
