@@ -80,41 +80,36 @@ def add_model_output(parser: argparse.ArgumentParser) -> None:
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """``--json`` and ``--quiet``, which every command understands."""
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--json", action="store_true", help="print one JSON document to stdout, nothing else"
-    )
-    group.add_argument(
-        "-q", "--quiet", action="store_true", help="no remarks, warnings or progress bars"
-    )
+    add = parser.add_argument_group("output").add_argument
+    add("--json", action="store_true", help="print one JSON document to stdout, nothing else")
+    add("-q", "--quiet", action="store_true", help="no remarks, warnings or progress bars")
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """The target and the columns to learn from."""
-    parser.add_argument("table", metavar="TABLE", help="csv, tsv, parquet, npz or LIBSVM file")
-    parser.add_argument(
+    add = parser.add_argument
+    add("table", metavar="TABLE", help="csv, tsv, parquet, npz or LIBSVM file")
+    add(
         "-t",
         "--target",
         metavar="COLUMN",
         help="the column of the classes or numbers (default: y in npz files; in LIBSVM files the "
         "first number of each line)",
     )
-    group = parser.add_argument_group("columns")
+    add = parser.add_argument_group("columns").add_argument
     for option, text in (
         ("--drop", "columns to leave out, such as names and ids"),
         ("--only", "columns to learn from, and no others"),
         ("--text", "columns of codes that look like numbers but are categories"),
     ):
-        group.add_argument(option, type=names, default=[], metavar="A,B", help=text)
-    group.add_argument(
+        add(option, type=names, default=[], metavar="A,B", help=text)
+    add(
         "--scaling",
         choices=SCALINGS,
         help="of numbers, kept in the model (default: standard; LIBSVM files: none)",
     )
-    group.add_argument(
-        "--drop-missing", action="store_true", help="leave out rows in which a value is missing"
-    )
-    group.add_argument(
+    add("--drop-missing", action="store_true", help="leave out rows in which a value is missing")
+    add(
         "--max-classes",
         type=count,
         metavar="N",

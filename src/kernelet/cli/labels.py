@@ -98,8 +98,11 @@ def text_of(label: Any) -> str:
 def codes_of(table: Table, target: str | None, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Index of each row's label among the classes, -1 where it is none of them."""
     places = {text_of(label): place for place, label in enumerate(classes)}
-    as_text = _number_text if classes.dtype.kind in "iuf" else text_of
-    keys = [as_text(value) for value in target_values(table, target)]
+    are_numbers = classes.dtype.kind in "iuf"  # then the text "1.0" is 1
+    keys = [
+        text_of(float(value) if are_numbers and is_number(value) else value)
+        for value in target_values(table, target)
+    ]
     codes = np.array([places.get(key, -1) for key in keys], dtype=np.intp)
     if len(codes) and (codes < 0).all():
         raise DataError(
@@ -107,11 +110,6 @@ def codes_of(table: Table, target: str | None, classes: NDArray[Any]) -> NDArray
             f"there is {listed(sorted(set(keys)), 5)}, it knows {listed(places, 5)}"
         )
     return codes
-
-
-def _number_text(value: Any) -> str:
-    """As `text_of`, where text that is a number counts as one: "1.0" is 1."""
-    return text_of(float(value) if is_number(value) else value)
 
 
 def numbers_of(table: Table, target: str | None) -> NDArray[Any]:

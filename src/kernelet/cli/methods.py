@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +19,8 @@ DEFAULT = "sparse-svc"
 DEFAULT_VECTORS = 20
 # The names that `kernelet.kernels.resolve_kernel` knows, which --help is too quick to import.
 KERNELS = (
-    "rbf",
-    "linear",
-    "poly",
-    "sigmoid",
-    "laplacian",
-    "exponential",
-    "matern32",
-    "matern52",
-    "rational_quadratic",
+    *("rbf", "linear", "poly", "sigmoid"),
+    *("laplacian", "exponential", "matern32", "matern52", "rational_quadratic"),
 )
 # Options of the command line that are parameters of estimators.
 _PARAMETERS = ("C", "kernel", "gamma", "degree", "coef0", "class_weight", "max_iter", "n_jobs")
@@ -83,8 +75,8 @@ METHODS = {method.name: method for method in _ALL}
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
     """``--method`` and what goes with it."""
-    group = parser.add_argument_group("method")
-    group.add_argument(
+    add = parser.add_argument_group("method").add_argument
+    add(
         "--method",
         type=_method_name,
         choices=list(METHODS),
@@ -92,32 +84,22 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         metavar="METHOD",
         help=f"one of those listed below (default: {DEFAULT})",
     )
-    group.add_argument(
-        "--C", type=kinds.positive, help="cost of an error (default: the method's own)"
-    )
-    group.add_argument(
-        "--kernel", choices=KERNELS, metavar="KERNEL", help=f"{', '.join(KERNELS)} (default: rbf)"
-    )
-    group.add_argument(
-        "--gamma", type=kinds.gamma, help='a number, "scale" or "auto" as in scikit-learn'
-    )
-    group.add_argument("--degree", type=kinds.count, help="of the polynomial kernel")
-    group.add_argument("--coef0", type=float, help="of the polynomial and sigmoid kernels")
-    group.add_argument(
-        "--class-weight", choices=["balanced"], help="make rare classes count as much as others"
-    )
-    group.add_argument("--max-iter", type=kinds.count, help="most steps of the search")
-    group.add_argument(
+    add("--C", type=kinds.positive, help="cost of an error (default: the method's own)")
+    add("--kernel", choices=KERNELS, metavar="KERNEL", help=f"{', '.join(KERNELS)} (default: rbf)")
+    add("--gamma", type=kinds.gamma, help='a number, "scale" or "auto" as in scikit-learn')
+    add("--degree", type=kinds.count, help="of the polynomial kernel")
+    add("--coef0", type=float, help="of the polynomial and sigmoid kernels")
+    add("--class-weight", choices=["balanced"], help="make rare classes count as much as others")
+    add("--max-iter", type=kinds.count, help="most steps of the search")
+    add(
         "--jobs",
         dest="n_jobs",
         metavar="N",
         type=int,
         help="threads or processes; -1 for all cores",
     )
-    group.add_argument(
-        "--seed", type=kinds.seed, default=0, help="of everything random (default: 0)"
-    )
-    group.add_argument(
+    add("--seed", type=kinds.seed, default=0, help="of everything random (default: 0)")
+    add(
         "--param",
         action="append",
         default=[],
@@ -148,7 +130,15 @@ def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:
     for name in wanted.keys() - known:
         flag = "--" + name.removeprefix("n_").replace("_", "-")
         raise UsageError(f"{flag} means nothing to --method {method.name}; leave it out")
-    wanted |= _further_parameters(arguments.param, known, method)
+    for setting in arguments.param:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--param {setting} should be NAME=VALUE")
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"do you mean {near}?" if near else f"it has {', '.join(known)}"
+            raise UsageError(f"--method {method.name} has no parameter {name!r}; {hint}")
+        wanted[name] = parsed(text)
     if "random_state" in known:
         wanted.setdefault("random_state", arguments.seed)
     if n_vectors is not None and "n_vectors" in known:
@@ -165,20 +155,6 @@ def _method_name(text: str) -> str:
     """As it is called here; the name of the class is known too."""
     by_class = {method.estimator: name for name, method in METHODS.items()}
     return by_class.get(text, text)
-
-
-def _further_parameters(settings: list[str], known: list[str], method: Method) -> Mapping[str, Any]:
-    wanted: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--param {setting} should be NAME=VALUE")
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"do you mean {near}?" if near else f"it has {', '.join(known)}"
-            raise UsageError(f"--method {method.name} has no parameter {name!r}; {hint}")
-        wanted[name] = parsed(text)
-    return wanted
 
 
 def parsed(text: str) -> Any:

@@ -1,9 +1,12 @@
-"""A model from a file, and how it is applied to a table."""
+"""A model from a file, how it is applied to a table, and what of the table it does not know."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +16,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kernelet.cli.errors import DataError, ModelError, listed, nearest, no_column, one_line
+from kernelet.cli.output import Output
 from kernelet.cli.tables.sources import missing_file
-from kernelet.cli.tables.table import Table, is_text
+from kernelet.cli.tables.table import Table, is_text, missing_cells
 from kernelet.cli.tables.text import as_numbers
 from kernelet.cli.writing import writing_errors
 from kernelet.export import read_json
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import KernelMachine
-from kernelet.machine.columns import ColumnEncoder
+from kernelet.machine.cells import as_texts
+from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
 from kernelet.persistence import ModelFileError, load
 
 # Lacking columns that are named in a message, and other columns that are compared with each: a wide
@@ -108,37 +113,20 @@ class Model:
         return classes
 
     @property
-    def text_columns(self) -> list[str]:
-        """Columns of the table that hold categories."""
-        if self.encoder is None:
-            return []
-        return [c.name for c in self.encoder.columns if hasattr(c, "categories")]
+    def categories(self) -> dict[str, set[str]]:
+        """Columns of the table that hold text, and the texts that they had in training."""
+        columns = () if self.encoder is None else self.encoder.columns
+        return {c.name: set(c.categories) for c in columns if isinstance(c, Category)}
 
     @property
     def number_columns(self) -> list[str]:
         """Columns of the table that hold numbers."""
         if self.encoder is None:
             return list(getattr(self.estimator, "feature_names_in_", []))
-        return [c.name for c in self.encoder.columns if not hasattr(c, "categories")]
+        return [c.name for c in self.encoder.columns if not isinstance(c, Category)]
 
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether the model was calibrated."""
-        return hasattr(self.estimator, "predict_proba")
-
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """Labels of what `rows` has made of a table."""
-        return self._asked("predict", rows)
-
-    def scores(self, rows: Any) -> NDArray[Any]:
-        """One column for each class, or the scores of the second of two; a machine's outputs."""
-        return self._asked("decision_function", rows)
-
-    def probabilities(self, rows: Any) -> NDArray[Any]:
-        """One column for each class."""
-        return self._asked("predict_proba", rows)
-
-    def _asked(self, method: str, rows: Any) -> NDArray[Any]:
+    def predict(self, rows: Any, method: str = "predict") -> NDArray[Any]:
+        """What a method of the estimator says of rows that `rows` has made of a table."""
         with warnings.catch_warnings():
             # the columns were found by name before they became a matrix
             warnings.filterwarnings("ignore", "X does not have valid feature names")
@@ -206,3 +194,49 @@ def _widened(rows: Any, n_features: int) -> Any:
     if rows.shape[1] >= n_features:
         return rows[:, :n_features]
     return csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], n_features))
+
+
+class Surprises:
+    """Values that a model has not seen in training: counted over all pieces, reported once."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.unknown: Counter[str] = Counter()
+        self.missing: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
+
+    @contextmanager
+    def noted(self, model: Model, table: Table) -> Iterator[None]:
+        """Count what the encoding of a piece of the table, in the block, would warn about."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            warnings.simplefilter("always", UnknownCategoryWarning)
+            yield
+        if model.encoder is None:
+            return
+        if any(issubclass(item.category, UnknownCategoryWarning) for item in caught):
+            for name, known in model.categories.items():
+                cells = as_texts(table.column(name))
+                texts = [text for text in cells if text is not None and text not in known]
+                self.unknown[name] += len(texts)
+                # three are shown, a fourth is "..."
+                seen = dict.fromkeys([*self.examples.get(name, ()), *texts])
+                self.examples[name] = list(seen)[:4]
+        for name in model.number_columns:
+            if name in table.columns:
+                self.missing[name] += int(missing_cells(table.columns[name]).sum())
+
+    def warn(self, n_rows: int) -> None:
+        """Print one warning for each column."""
+        for name, count in (+self.unknown).items():
+            some = self.examples[name]
+            shown = listed(some[:3]) + (" ..." if len(some) > 3 else "")
+            self.output.warn(
+                f"column {name!r} has values that were not there in training ({shown}) in {count} "
+                f"of {n_rows} rows; they count as none of the known ones"
+            )
+        for name, count in (+self.missing).items():
+            self.output.warn(
+                f"column {name!r} misses {count} of {n_rows} numbers; the mean of the training "
+                "rows replaces them"
+            )

@@ -67,6 +67,12 @@ class Output:
             for name, value in rows:
                 say(f"{name.ljust(width)}  {value}")
 
+    def result(self, facts: Sequence[tuple[str, str]], document: Mapping[str, Any]) -> None:
+        """Print facts, unless ``--quiet`` is given, or the JSON document."""
+        if not self.quiet:
+            self.facts(facts)
+        self.document(document)
+
     def text(self, text: str = "") -> None:
         """Print a line on stdout, unless JSON is wanted there."""
         if not self.as_json:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -191,13 +191,15 @@ def hearing_interrupts() -> Iterator[list[int]]:
         heard.append(number)
         signal.default_int_handler(number, frame)
 
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # by nohup, for example
-        yield heard
-        return
-    with contextlib.suppress(ValueError):  # another thread than the main one hears no signals
-        signal.signal(signal.SIGINT, hear)
+    # only the main thread hears signals; nohup and others may have turned this one off
+    is_heard = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
     try:
+        if is_heard:
+            signal.signal(signal.SIGINT, hear)
         yield heard
     finally:
-        with contextlib.suppress(ValueError):
+        if is_heard:
             signal.signal(signal.SIGINT, signal.default_int_handler)

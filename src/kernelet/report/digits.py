@@ -17,7 +17,7 @@ from kernelet.report.comparison import Compared
 from kernelet.report.methods import methods
 
 FloatArray = NDArray[np.float64]
-# Of a machine with more vectors the first are shown.
+# Of a machine with more vectors the first are shown: ten rows of ten pictures.
 MOST_PICTURES = 100
 
 

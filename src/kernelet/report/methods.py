@@ -65,13 +65,6 @@ class Method:
     has_budget: bool = True
     further: Callable[[int | None], dict[str, Any]] = field(default=_nothing)
 
-    @property
-    def exists(self) -> bool:
-        """Whether this version of the package has it."""
-        import kernelet
-
-        return self.name in kernelet.__all__
-
     def learn(self, task: Task, n_vectors: int | None = None) -> Any:
         """A fitted model."""
         import kernelet
@@ -118,9 +111,9 @@ _ALL = (
 )
 
 
-def methods() -> list[Method]:
-    """Those that this version of the package has."""
-    return [method for method in _ALL if method.exists]
+def methods() -> tuple[Method, ...]:
+    """All of them."""
+    return _ALL
 
 
 def jobs(sizes: list[int]) -> list[tuple[Method, int | None]]:

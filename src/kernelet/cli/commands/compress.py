@@ -30,22 +30,19 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     add_model_argument(parser)
-    parser.add_argument(
-        "-m", "--vectors", type=count, required=True, metavar="N", help="at most this many"
-    )
+    add("-m", "--vectors", type=count, required=True, metavar="N", help="at most this many")
     add_model_output(parser)
-    parser.add_argument("--table", metavar="TABLE", help="labelled rows to fit and measure with")
-    parser.add_argument(
-        "-t", "--target", metavar="COLUMN", help="the column of the labels (default: the model's)"
-    )
-    parser.add_argument(
+    add("--table", metavar="TABLE", help="labelled rows to fit and measure with")
+    add("-t", "--target", metavar="COLUMN", help="the column of the labels (default: the model's)")
+    add(
         "--refit",
         choices=["none", "margin", "direct"],
         help="with a table: nothing, the coefficients, or the vectors too (default: margin)",
     )
-    parser.add_argument("--max-iter", type=count, help="most steps of the search")
-    parser.add_argument("--seed", type=seed, default=0, help="of the first vectors (default: 0)")
+    add("--max-iter", type=count, help="most steps of the search")
+    add("--seed", type=seed, default=0, help="of the first vectors (default: 0)")
     add_table_options(parser)
 
 
@@ -73,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.table:
         source, task = Source.from_arguments(arguments.table, arguments), task_of(model)
         target = task.target(source, arguments.target, model.target)
-        table = read_table(source, target, model.text_columns)
+        table = read_table(source, target, model.categories)
         if task is CLASSES:
             truth = task.truth(table, target, model)
             known = truth >= 0

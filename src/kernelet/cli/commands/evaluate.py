@@ -23,9 +23,10 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     add_model_argument(parser)
-    parser.add_argument("table", metavar="TABLE", help="rows with labels or numbers")
-    parser.add_argument(
+    add("table", metavar="TABLE", help="rows with labels or numbers")
+    add(
         "-t",
         "--target",
         metavar="COLUMN",
@@ -37,10 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure piece by piece, print."""
-    from kernelet.cli.model import read_model
+    from kernelet.cli.model import Surprises, read_model
     from kernelet.cli.tables.reading import table_chunks
     from kernelet.cli.tasks import task_of
-    from kernelet.cli.unknown import Surprises
 
     output = Output.from_arguments(arguments)
     source = Source.from_arguments(arguments.table, arguments)
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     figures = task.figures(model, target)
     surprises = Surprises(output)
     with rows_bar(output, source) as done:
-        for table in table_chunks(source, model.text_columns, model.number_columns, target):
+        for table in table_chunks(source, model.categories, model.number_columns, target):
             if not len(table):
                 continue
             truth = task.truth(table, target, model)

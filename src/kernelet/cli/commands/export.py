@@ -58,22 +58,23 @@ FORMATS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     add_model_argument(parser)
-    parser.add_argument(
+    add(
         "--to",
         type=_known_name,
         choices=list(FORMATS),
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: what the ending of FILE says)",
     )
-    parser.add_argument(
+    add(
         "-o",
         "--output",
         metavar="FILE",
         help="replaced as a whole (default: MODEL's name with another ending, in this folder); "
         "C gets a header beside it",
     )
-    parser.add_argument(
+    add(
         "--dtype",
         choices=FORMATS["c"].dtypes,
         help="what numbers are stored in (default: float32 in C and ONNX, the model's own in "
@@ -113,9 +114,8 @@ def run(arguments: argparse.Namespace) -> None:
         costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
         facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
         facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
-    if not output.quiet:
-        output.facts(facts)
-    output.document(
+    output.result(
+        facts,
         {
             "model": arguments.model,
             "format": name,
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
             "vectors": machine.n_vectors,
             "features": machine.n_features,
             **costs,
-        }
+        },
     )
 
 

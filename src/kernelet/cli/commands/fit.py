@@ -47,12 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it)",
     )
     add_model_output(parser)
-    group = parser.add_argument_group("measuring the error")
-    group.add_argument("--test", metavar="TABLE", help="rows to measure the error on")
-    group.add_argument(
-        "--holdout", type=share, metavar="SHARE", help="keep this share of the rows for it"
-    )
-    group.add_argument(
+    add = parser.add_argument_group("measuring the error").add_argument
+    add("--test", metavar="TABLE", help="rows to measure the error on")
+    add("--holdout", type=share, metavar="SHARE", help="keep this share of the rows for it")
+    add(
         "--probabilities",
         action="store_true",
         help="calibrate on these rows, so that `predict --probabilities` works",
@@ -177,19 +175,16 @@ def report(
     n_bytes, kernel = Path(arguments.output).stat().st_size, machine.kernel.specification()
     which = "training" if test is None else "test"
     n_rows, classes = len(data.labels), model.classes if task.has_probabilities else None
-    if not output.quiet:
-        output.facts(
-            [
-                ("model", f"{arguments.output} ({size(n_bytes)})"),
-                ("method", f"{arguments.method}, {kernel_text(kernel)}"),
-                ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
-                ("rows", f"{n_rows}" + ("" if classes is None else f" in {classes.size} classes")),
-                ("features", str(machine.n_features)),
-                ("fit", f"{facts['fit_seconds']:.1f} s"),
-                (which if classes is None else f"{which} error", figures.headline),
-            ]
-        )
-    output.document(
+    output.result(
+        [
+            ("model", f"{arguments.output} ({size(n_bytes)})"),
+            ("method", f"{arguments.method}, {kernel_text(kernel)}"),
+            ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
+            ("rows", f"{n_rows}" + ("" if classes is None else f" in {classes.size} classes")),
+            ("features", str(machine.n_features)),
+            ("fit", f"{facts['fit_seconds']:.1f} s"),
+            (which if classes is None else f"{which} error", figures.headline),
+        ],
         {
             "model": arguments.output,
             "bytes": n_bytes,
@@ -203,5 +198,5 @@ def report(
             **facts,
             "training_error": figures.error if test is None else None,
             "test": None if test is None else figures.document(),
-        }
+        },
     )

@@ -41,21 +41,20 @@ _FIGURES = ("error", "standard_error", "microseconds_per_row", "bytes")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     add_data_options(parser)
-    parser.add_argument(
+    add(
         "--budgets",
         type=counts,
         default=[5, 10, 20, 50],
         metavar="N,N",
         help="numbers of vectors to try (default: 5,10,20,50)",
     )
-    parser.add_argument("--folds", type=count, default=5, help="default: 5")
-    parser.add_argument("--no-svm", action="store_true", help="leave the full SVM out")
-    parser.add_argument("--csv", metavar="FILE", help="save the table")
-    parser.add_argument("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
-    parser.add_argument(
-        "-o", "--output", metavar="MODEL", help="fit the picked budget on all rows and save it"
-    )
+    add("--folds", type=count, default=5, help="default: 5")
+    add("--no-svm", action="store_true", help="leave the full SVM out")
+    add("--csv", metavar="FILE", help="save the table")
+    add("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
+    add("-o", "--output", metavar="MODEL", help="fit the picked budget on all rows and save it")
     methods.add_method_options(parser)
     add_table_options(parser)
 

@@ -29,9 +29,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
+    import numpy as np
+
     from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
     from kernelet.persistence import ModelFileError, read_summary
+    from kernelet.selection.cost import microseconds_per_row
 
     output = Output.from_arguments(arguments)
     model = read_model(arguments.model)
@@ -40,30 +43,19 @@ def run(arguments: argparse.Namespace) -> None:
     except ModelFileError as error:  # JSON, which a person can read as it is
         raise ModelError(one_line(error).rstrip(".")) from error
     machine = model.machine
+    # without data the vectors stand for the rows, as the time depends on no values
+    rows = machine.vectors if machine.n_vectors else np.zeros((1, machine.n_features))
     summary = {
         "model": arguments.model,
         **summary,
         "n_used_features": int(used_features(machine.kernel, machine.n_features).size),
         "machine_bytes": machine.nbytes,
         "kernel_evaluations_per_row": machine.n_vectors,
-        "microseconds_per_row": _microseconds(machine),
+        "microseconds_per_row": microseconds_per_row(machine, rows),
         "c": costs_in_c(model.content),
     }
     output.facts(_facts(summary))
     output.document(summary)
-
-
-def _microseconds(machine: Any) -> float:
-    """What a row costs here; without data, the vectors with noise stand for the rows."""
-    import numpy as np
-
-    from kernelet.selection.cost import BATCH, microseconds_per_row
-
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(BATCH, machine.n_features))
-    if machine.n_vectors:
-        rows += np.asarray(machine.vectors)[rng.integers(machine.n_vectors, size=BATCH)]
-    return microseconds_per_row(machine, rows)
 
 
 def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:

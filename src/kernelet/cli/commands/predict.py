@@ -35,44 +35,42 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     add_model_argument(parser)
-    parser.add_argument("table", metavar="TABLE", help='the rows, or "-" for csv from stdin')
-    parser.add_argument(
+    add("table", metavar="TABLE", help='the rows, or "-" for csv from stdin')
+    add(
         "-o",
         "--output",
         metavar="FILE",
         help="csv, or tsv if its name ends so; replaced as a whole at the end (default: stdout)",
     )
-    parser.add_argument(
-        "--scores", action="store_true", help="add the score of each class (of two: the second's)"
-    )
-    parser.add_argument(
+    add("--scores", action="store_true", help="add the score of each class (of two: the second's)")
+    add(
         "--probabilities",
         action="store_true",
         help="add the probability of each class; needs a model of `fit --probabilities`",
     )
-    parser.add_argument(
+    add(
         "--keep",
         type=names,
         default=[],
         metavar="A,B",
         help="columns of the table to copy in front, such as an id",
     )
-    parser.add_argument("--chunk", type=int, default=CHUNK_ROWS, help=argparse.SUPPRESS)
+    add("--chunk", type=int, default=CHUNK_ROWS, help=argparse.SUPPRESS)
     add_table_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece; the output file appears when all is done."""
-    from kernelet.cli.model import read_model
-    from kernelet.cli.unknown import Surprises
+    from kernelet.cli.model import Surprises, read_model
 
     output = Output.from_arguments(arguments)
     to_stdout = arguments.output in (None, "-")
     check_output(None if to_stdout else arguments.output)
     source = Source.from_arguments(arguments.table, arguments)
     model = read_model(arguments.model)
-    if arguments.probabilities and not model.has_probabilities:
+    if arguments.probabilities and not hasattr(model.estimator, "predict_proba"):
         raise ModelError(
             f"{arguments.model} has no probabilities; fit it with --probabilities --holdout 0.2"
         )
@@ -106,7 +104,7 @@ def chunks(source: Source, model: Model, keep: list[str], length: int) -> Iterat
     from kernelet.cli.tables.reading import table_chunks
 
     numbers = model.number_columns
-    text = [*model.text_columns, *(name for name in keep if name not in numbers)]
+    text = [*model.categories, *(name for name in keep if name not in numbers)]
     for table in table_chunks(source, text, numbers, length=length):
         table.select(keep)  # an error that names the near column, also of a table without rows
         if len(table):
@@ -115,14 +113,13 @@ def chunks(source: Source, model: Model, keep: list[str], length: int) -> Iterat
 
 def predictions(model: Model, rows: Any, arguments: argparse.Namespace) -> dict[str, list[Any]]:
     """The columns of the output for some rows."""
-    estimator = model.estimator
-    if not hasattr(estimator, "predict"):  # a bare machine has scores, and no labels for them
-        return _named("score", model.scores(rows), None)
-    columns = {"prediction": model.predict(rows).tolist()}
-    if arguments.scores:
-        columns |= _named("score", model.scores(rows), getattr(estimator, "classes_", None))
+    has_labels = hasattr(model.estimator, "predict")  # a bare machine has scores alone
+    classes = getattr(model.estimator, "classes_", None)
+    columns = {"prediction": model.predict(rows).tolist()} if has_labels else {}
+    if arguments.scores or not has_labels:
+        columns |= _named("score", model.predict(rows, "decision_function"), classes)
     if arguments.probabilities:
-        columns |= _named("probability", model.probabilities(rows), model.classes)
+        columns |= _named("probability", model.predict(rows, "predict_proba"), classes)
     return columns
 
 

@@ -83,7 +83,7 @@ def reading_options(source: Source, line: str) -> dict[str, Any]:
             f"the first line of {source.name} cannot be split into cells by {separator!r} "
             f"({one_line(error)}); say another --separator, or --format if it is no text file"
         ) from error
-    if not source.has_header:
+    if source.no_header:
         names = [str(place + 1) for place in range(len(cells))]
         header: dict[str, Any] = {"header": None, "names": names}
     else:

@@ -6,9 +6,9 @@ import argparse
 import csv
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -60,36 +60,19 @@ ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.end
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Options that say how a table is read."""
-    group = parser.add_argument_group("reading the table")
-    group.add_argument(
-        "--format",
-        choices=list(FORMATS),
-        help="what kind of file it is (default: by the ending of its name)",
-    )
-    group.add_argument(
-        "--separator",
-        metavar="CHAR",
-        help="between the cells of a line (default: comma, semicolon or tab, by the first line)",
-    )
-    group.add_argument(
-        "--no-header",
-        action="store_true",
-        help="the first line holds values, not names; the columns are then called 1, 2, 3 ...",
-    )
-    group.add_argument("--encoding", default="utf-8", help="of a text file (default: utf-8)")
-    group.add_argument(
+    add = parser.add_argument_group("reading the table").add_argument
+    add("--format", choices=list(FORMATS), help="kind of file (default: by the ending of its name)")
+    add("--separator", metavar="CHAR", help="between cells (default: as in the first line)")
+    add("--no-header", action="store_true", help="no line of names: columns are called 1, 2, 3 ...")
+    add("--encoding", default="utf-8", help="of a text file (default: utf-8)")
+    add(
         "--missing",
         metavar="TEXT",
         action="append",
         default=[],
-        help='a text that stands for a missing value, such as "?"; empty cells and NA do anyway',
+        help='a text that means a missing value, such as "?"; empty cells and NA always do',
     )
-    group.add_argument(
-        "--matrix",
-        metavar="NAME",
-        help="the array of an npz file that holds the rows "
-        "(default: X, or X_train for the target y_train)",
-    )
+    add("--matrix", metavar="NAME", help="rows of an npz file (default: X; X_train for y_train)")
 
 
 @dataclass(frozen=True)
@@ -99,9 +82,9 @@ class Source:
     path: str
     format: str
     separator: str | None = None
-    has_header: bool = True
+    no_header: bool = False
     encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()
+    missing: Sequence[str] = ()
     matrix: str | None = None
 
     @classmethod
@@ -112,15 +95,10 @@ class Source:
             check_file(path)
         elif not FORMATS[format].is_text:
             raise DataError(f"from stdin only csv and tsv can be read, not {format}")
-        return cls(
-            path,
-            format,
-            arguments.separator or FORMATS[format].separator,
-            not arguments.no_header,
-            arguments.encoding,
-            tuple(arguments.missing),
-            arguments.matrix,
-        )
+        names = [field.name for field in fields(cls)[2:]]
+        options = {name: getattr(arguments, name) for name in names}
+        options["separator"] = arguments.separator or FORMATS[format].separator
+        return cls(path, format, **options)
 
     @property
     def kind(self) -> Format:
