@@ -79,10 +79,11 @@ def add_model_output(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """``--json`` and ``--quiet``, which every command understands."""
+    """``--json``, ``--quiet`` and ``--debug``, which every command understands."""
     add = parser.add_argument_group("output").add_argument
     add("--json", action="store_true", help="print one JSON document to stdout, nothing else")
     add("-q", "--quiet", action="store_true", help="no remarks, warnings or progress bars")
+    add("--debug", action="store_true", help="show the traceback of an error")
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,6 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any, NoReturn
 
 import kernelet
@@ -73,13 +72,11 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"kernelet {kernelet.__version__}")
-    subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command", required=True
-    )
+    add = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name in COMMANDS:
-        command: ModuleType = importlib.import_module(f"kernelet.cli.commands.{name}")
+        command = importlib.import_module(f"kernelet.cli.commands.{name}")
         description = str(command.__doc__).strip()
-        subparser = subparsers.add_parser(
+        subparser = add.add_parser(
             name,
             help=description.splitlines()[0],
             description=description,
@@ -89,9 +86,6 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.configure(subparser)
         add_output_options(subparser)
-        subparser.add_argument(
-            "--debug", action="store_true", help="show the traceback of an error"
-        )
         subparser.set_defaults(run=command.run)
     return parser
 

@@ -22,6 +22,7 @@ from kernelet.cli.output import Output, percent
 # 16 for its first column and 7 for each class. Of more classes the worst pairs are listed.
 _WIDEST_MATRIX = 12
 _WORST_PAIRS = 10  # less than half a screen
+_PER_CLASS = ("class", "rows", "recall", "precision", "f1")
 
 
 class Figures(ABC):
@@ -118,16 +119,10 @@ class Confusion(Figures):
             sample_weight=self.counts.ravel(),
             zero_division=np.nan,
         )
-        columns = {
-            "class": map(text_of, self.classes),
-            "rows": n_rows.astype(int).tolist(),
-            "recall": recall.tolist(),
-            "precision": precision.tolist(),
-            "f1": f1.tolist(),
-        }
-        return [
-            dict(zip(columns, entry, strict=True)) for entry in zip(*columns.values(), strict=True)
-        ]
+        rows = zip(
+            map(text_of, self.classes), n_rows.astype(int), recall, precision, f1, strict=True
+        )
+        return [dict(zip(_PER_CLASS, row, strict=True)) for row in rows]
 
     @property
     def headline(self) -> str:
@@ -204,9 +199,8 @@ class Deviations(Figures):
 
     @property
     def headline(self) -> str:
-        return "R2 {r2:.4g}, RMSE {rmse:.4g}, MAE {mae:.4g} on {rows} rows".format(
-            **self.document()
-        )
+        text = "R2 {r2:.4g}, RMSE {rmse:.4g}, MAE {mae:.4g} on {rows} rows"
+        return text.format(**self.document())
 
     def document(self) -> dict[str, Any]:
         if not self.n_rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from scipy.sparse import csr_array
 
 from kernelet.cli.errors import DataError, ModelError, listed, nearest, no_column, one_line
 from kernelet.cli.output import Output
-from kernelet.cli.tables.sources import missing_file
+from kernelet.cli.tables.sources import check_file
 from kernelet.cli.tables.table import Table, is_text, missing_cells
 from kernelet.cli.tables.text import as_numbers
 from kernelet.cli.writing import writing_errors
@@ -35,19 +34,15 @@ _SHOWN, _MOST_NEAR = 8, 1000
 
 def read_model(path: str) -> Model:
     """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
-    if not os.path.exists(path):  # where Path raises an error if the name is too long
-        raise ModelError(missing_file(path, is_model=True))
-    if os.path.isdir(path):
-        raise ModelError(f"{path} is a folder; name a model file in it")
+    check_file(path, ModelError)
     is_json = Path(path).suffix.lower() == ".json"
     try:
         content = read_json(path) if is_json else load(path)
     except ModelFileError as error:
         raise ModelError(one_line(error).rstrip(".")) from error
-    except PermissionError as error:
-        raise ModelError(f"{path} may not be read: permission denied") from error
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror or one_line(error)}") from error
+        reason = (error.strerror or one_line(error)).lower()
+        raise ModelError(f"{path} cannot be read: {reason}") from error
     return Model(path, content)
 
 

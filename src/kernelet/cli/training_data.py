@@ -99,10 +99,11 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     features = _features(table, source, target, arguments)
     chosen = features if target is None else features.plus(target, table.column(target))
     if arguments.drop_missing:
-        complete = _complete(chosen)
-        if not complete.all():
-            output.remark(f"{int((~complete).sum())} rows with missing values are left out")
-        chosen = chosen.take(complete)
+        cells = map(missing_cells, chosen.columns.values())
+        missing = np.any([np.zeros(len(chosen), dtype=bool), *cells], axis=0)
+        if missing.any():
+            output.remark(f"{missing.sum()} rows with missing values are left out")
+        chosen = chosen.take(~missing)
         chosen.require_rows()
     if target is not None:
         target_values(chosen, target, " with --drop-missing")
@@ -129,14 +130,6 @@ def _features(
         if not is_text(values):
             table = table.plus(name, values.astype(str).astype(object))
     return table
-
-
-def _complete(table: Table) -> NDArray[Any]:
-    """Which rows have no missing value."""
-    complete = np.ones(len(table), dtype=bool)
-    for values in table.columns.values():
-        complete &= ~missing_cells(values)
-    return complete
 
 
 def read_test_data(arguments: argparse.Namespace, data: TrainingData) -> TrainingData:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -163,11 +162,11 @@ def report(
     )
     output.text()
     output.text(conclusion(entries, error))
-    for path, what in ((arguments.csv, "table"), (arguments.png, "picture")):
+    machine = f"machine of {search.n_vectors_} vectors" if arguments.output else ""
+    written = {"table": arguments.csv, "picture": arguments.png, machine: arguments.output}
+    for what, path in written.items():
         if path:
             output.remark(f"{what} saved in {path}")
-    if arguments.output:
-        output.remark(f"machine of {search.n_vectors_} vectors saved in {arguments.output}")
     output.document(
         {
             "method": arguments.method,
@@ -234,17 +233,16 @@ def draw(path: str, search: Any) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    from kernelet.persistence.atomic import write_atomically
+    from kernelet.persistence.atomic import replacing
     from kernelet.plotting import FrontierDisplay
 
     display = FrontierDisplay.from_estimator(search)
-    ending, picture = Path(path).suffix.lower().lstrip(".") or "png", io.BytesIO()
-    with writing_errors(path):
-        try:
+    ending = Path(path).suffix.lower().lstrip(".") or "png"
+    try:
+        with writing_errors(path), replacing(path) as stream:
             # 150 dots an inch: sharp on a screen, and small as a file
-            display.figure_.savefig(picture, dpi=150, bbox_inches="tight", format=ending)
-            write_atomically(path, picture.getvalue())
-        except ValueError as error:  # an ending that is no format of pictures
-            raise UsageError(f"--png {path}: {one_line(error)}") from error
-        finally:
-            pyplot.close(display.figure_)
+            display.figure_.savefig(stream, dpi=150, bbox_inches="tight", format=ending)
+    except ValueError as error:  # an ending that is no format of pictures
+        raise UsageError(f"--png {path}: {one_line(error)}") from error
+    finally:
+        pyplot.close(display.figure_)

@@ -43,7 +43,11 @@ def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table
         matrix = _matrix(source, arrays, target)
         lengths = map(len, vectors.values()) if matrix is None else [len(matrix)]
         length = max(lengths, default=0)
-        columns = {name: _column(array) for name, array in vectors.items() if len(array) == length}
+        columns = {
+            name: array.astype(object) if array.dtype.kind in "US" else array
+            for name, array in vectors.items()
+            if len(array) == length
+        }
         if matrix is not None:
             columns |= {str(j + 1): matrix[:, j] for j in range(matrix.shape[1])}
         if not columns:
@@ -102,42 +106,32 @@ def read_parquet(source: Source, target: str | None, text: Collection[str]) -> T
 
 def _matrix(source: Source, arrays: dict[str, Any], target: str | None) -> NDArray[Any] | None:
     matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
-    wanted = MATRIX
-    if source.matrix is not None:
-        wanted = source.matrix
-        if wanted not in matrices:
-            raise DataError(
-                f"{source.name} has no array {wanted!r} of two dimensions; it has "
-                f"{listed(matrices) or 'none at all'}"
-            )
-    elif target is not None and "_" in target:
-        part = MATRIX + target[target.index("_") :]
-        wanted = part if part in matrices else MATRIX
-    if wanted not in matrices:
-        if len(matrices) > 1:
-            raise DataError(
-                f"{source.name} has several matrices, {listed(matrices)}; say which --matrix"
-            )
-        if not matrices:
-            return None
-        (wanted,) = matrices
+    if source.matrix is not None and source.matrix not in matrices:
+        raise DataError(
+            f"{source.name} has no array {source.matrix!r} of two dimensions; it has "
+            f"{listed(matrices) or 'none at all'}"
+        )
+    part = MATRIX + "".join((target or "").partition("_")[1:])  # X_train for y_train
+    known = [name for name in (source.matrix, part, MATRIX) if name in matrices] or list(matrices)
+    if not known:
+        return None
+    wanted = known[0]
+    if len(known) > 1 and wanted not in (source.matrix, part, MATRIX):
+        raise DataError(
+            f"{source.name} has several matrices, {listed(matrices)}; say which --matrix"
+        )
     matrix: NDArray[Any] = matrices[wanted]
     if matrix.dtype.kind not in "fiub":
         raise DataError(f"{source.name} has text in the matrix {wanted!r}; numbers are needed")
     return matrix
 
 
-def _column(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(object) if array.dtype.kind in "US" else array
-
-
 def _from_series(series: Any) -> NDArray[Any]:
     """Numbers as floats where some are missing; dates and the like as text."""
-    if series.dtype.kind in "iuf" or str(series.dtype) in ("boolean", "bool"):
-        numbers: NDArray[Any] = series.to_numpy()
-        if numbers.dtype.kind != "b":
-            return numbers
-    present = series.notna()
-    text = series.astype(object).where(present, np.nan)
-    words = [str(value) if there else np.nan for value, there in zip(text, present, strict=True)]
+    numbers: NDArray[Any] = series.to_numpy()
+    if series.dtype.kind in "iuf" and numbers.dtype.kind != "O":
+        return numbers
+    words = [
+        str(value) if there else np.nan for value, there in zip(series, series.notna(), strict=True)
+    ]
     return np.array(words, dtype=object)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from kernelet.cli.errors import CommandError, DataError, nearest, one_line
+from kernelet.cli.errors import CommandError, DataError, ModelError, nearest, one_line
 
 # Name of the labels in a file that has none for them.
 LABELS = "y"
@@ -146,13 +146,13 @@ def format_of(path: str) -> str:
     )
 
 
-def check_file(path: str) -> None:
+def check_file(path: str, error: type[CommandError] = DataError) -> None:
     """Refuse a file that is not there, with the near one if there is one."""
     # os.path answers where Path raises an error, as for a name that is too long
     if os.path.isdir(path):
-        raise DataError(f"{path} is a folder; name a file in it")
+        raise error(f"{path} is a folder; name a file in it")
     if not os.path.exists(path):
-        raise DataError(missing_file(path))
+        raise error(missing_file(path, is_model=error is ModelError))
 
 
 def missing_file(path: str, is_model: bool = False) -> str:
@@ -162,15 +162,12 @@ def missing_file(path: str, is_model: bool = False) -> str:
         return f"{path} does not exist, nor does the folder {folder}"
     try:
         names = [entry.name for entry in folder.iterdir()]
-        near = nearest(Path(path).name, [name for name in names if is_model != _is_table(name)])
+        tables = {name for name in names if not ENDINGS.keys().isdisjoint(Path(name).suffixes)}
+        near = nearest(Path(path).name, [name for name in names if is_model != (name in tables)])
     except OSError:  # a folder that may be entered but not listed has no near names
         near = None
     hint = f"; do you mean {folder / near}?" if near else "; is the name right?"
     return f"{path} does not exist{hint}"
-
-
-def _is_table(name: str) -> bool:
-    return any(ending in ENDINGS for ending in Path(name).suffixes)
 
 
 @contextmanager
