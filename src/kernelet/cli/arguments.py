@@ -90,13 +90,8 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     """The target and the columns to learn from."""
     add = parser.add_argument
     add("table", metavar="TABLE", help="csv, tsv, parquet, npz or LIBSVM file")
-    add(
-        "-t",
-        "--target",
-        metavar="COLUMN",
-        help="the column of the classes or numbers (default: y in npz files; in LIBSVM files the "
-        "first number of each line)",
-    )
+    text = "column of the classes or numbers (default: y in npz files; LIBSVM files need none)"
+    add("-t", "--target", metavar="COLUMN", help=text)
     add = parser.add_argument_group("columns").add_argument
     for option, text in (
         ("--drop", "columns to leave out, such as names and ids"),
@@ -104,15 +99,6 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         ("--text", "columns of codes that look like numbers but are categories"),
     ):
         add(option, type=names, default=[], metavar="A,B", help=text)
-    add(
-        "--scaling",
-        choices=SCALINGS,
-        help="of numbers, kept in the model (default: standard; LIBSVM files: none)",
-    )
+    add("--scaling", choices=SCALINGS, help="of numbers (default: standard; none for LIBSVM)")
     add("--drop-missing", action="store_true", help="leave out rows in which a value is missing")
-    add(
-        "--max-classes",
-        type=count,
-        metavar="N",
-        help="the most different values that the target may have",
-    )
+    add("--max-classes", type=count, metavar="N", help="most values that the target may have")

@@ -87,25 +87,14 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     add("--C", type=kinds.positive, help="cost of an error (default: the method's own)")
     add("--kernel", choices=KERNELS, metavar="KERNEL", help=f"{', '.join(KERNELS)} (default: rbf)")
     add("--gamma", type=kinds.gamma, help='a number, "scale" or "auto" as in scikit-learn')
-    add("--degree", type=kinds.count, help="of the polynomial kernel")
-    add("--coef0", type=float, help="of the polynomial and sigmoid kernels")
+    add("--degree", type=kinds.count, help="degree of the polynomial kernel")
+    add("--coef0", type=float, help="constant of the polynomial and sigmoid kernels")
     add("--class-weight", choices=["balanced"], help="make rare classes count as much as others")
-    add("--max-iter", type=kinds.count, help="most steps of the search")
-    add(
-        "--jobs",
-        dest="n_jobs",
-        metavar="N",
-        type=int,
-        help="threads or processes; -1 for all cores",
-    )
-    add("--seed", type=kinds.seed, default=0, help="of everything random (default: 0)")
-    add(
-        "--param",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="any other parameter of the estimator, such as init=random or loss=squared_hinge",
-    )
+    add("--max-iter", type=kinds.count, help="maximum number of steps of the search")
+    add("--jobs", dest="n_jobs", type=int, help="threads or processes; -1 for all cores")
+    add("--seed", type=kinds.seed, default=0, help="seed of all random choices (default: 0)")
+    text = "any other parameter of the estimator, such as init=random or loss=squared_hinge"
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help=text)
 
 
 def methods_text() -> str:

@@ -119,9 +119,8 @@ class Confusion(Figures):
             sample_weight=self.counts.ravel(),
             zero_division=np.nan,
         )
-        rows = zip(
-            map(text_of, self.classes), n_rows.astype(int), recall, precision, f1, strict=True
-        )
+        names = map(text_of, self.classes)
+        rows = zip(names, n_rows.astype(int), recall, precision, f1, strict=True)
         return [dict(zip(_PER_CLASS, row, strict=True)) for row in rows]
 
     @property
@@ -139,18 +138,14 @@ class Confusion(Figures):
         }
 
     def show(self, output: Output) -> None:
-        wrong = round(self.error * self.n_rows)
-        output.text(
-            f"error {percent(self.error)} +- {percent(self.standard_error)} "
-            f"({wrong} of {self.n_rows} rows)"
-        )
-        output.text()
+        wrong = f"{round(self.error * self.n_rows)} of {self.n_rows} rows"
+        output.text(f"error {percent(self.error)} +- {percent(self.standard_error)} ({wrong})", "")
         entries = [list(entry.values()) for entry in self.per_class()]
         output.table(
             ["class", "rows", "recall", "precision", "F1"],
             [[name, str(n_rows), *map(_percent, shares)] for name, n_rows, *shares in entries],
         )
-        output.text()
+        output.text("")
         headings, rows = self._matrix() if len(entries) <= _WIDEST_MATRIX else self._worst_pairs()
         if rows:
             output.table(headings, rows)
@@ -218,8 +213,7 @@ class Deviations(Figures):
         document = self.document()
         n_rows = document.pop("rows")
         output.facts([(name.upper(), f"{value:.6g}") for name, value in document.items()])
-        output.text()
-        output.text(f"{n_rows} rows")
+        output.text("", f"{n_rows} rows")
 
 
 class Outside(Figures):

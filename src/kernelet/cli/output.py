@@ -73,10 +73,11 @@ class Output:
             self.facts(facts)
         self.document(document)
 
-    def text(self, text: str = "") -> None:
-        """Print a line on stdout, unless JSON is wanted there."""
+    def text(self, *lines: str) -> None:
+        """Print lines on stdout, unless JSON is wanted there."""
         if not self.as_json:
-            say(text)
+            for line in lines:
+                say(line)
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Print the JSON document, if it is wanted."""

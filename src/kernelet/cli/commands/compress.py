@@ -36,13 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_model_output(parser)
     add("--table", metavar="TABLE", help="labelled rows to fit and measure with")
     add("-t", "--target", metavar="COLUMN", help="the column of the labels (default: the model's)")
-    add(
-        "--refit",
-        choices=["none", "margin", "direct"],
-        help="with a table: nothing, the coefficients, or the vectors too (default: margin)",
-    )
-    add("--max-iter", type=count, help="most steps of the search")
-    add("--seed", type=seed, default=0, help="of the first vectors (default: 0)")
+    text = "with a table: nothing, the coefficients, or the vectors too (default: margin)"
+    add("--refit", choices=["none", "margin", "direct"], help=text)
+    add("--max-iter", type=count, help="maximum number of steps of the search")
+    add("--seed", type=seed, default=0, help="seed of the first vectors (default: 0)")
     add_table_options(parser)
 
 
@@ -114,8 +111,7 @@ def _report(
         far = ""
         if relative and not figures:  # fitted to labels it is meant to be another machine
             far = f", {percent(relative)} of its norm away from the machine"
-        output.text()
-        output.text(f"saved in {small.path} after {seconds:.1f} s{far}")
+        output.text("", f"saved in {small.path} after {seconds:.1f} s{far}")
     error_before, error = [measured.error for measured in figures] or (None, None)
     output.document(
         {

@@ -33,15 +33,9 @@ HEADINGS = ("model", "test error", "vectors", "k/row", "us/row", "bytes", "fit (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add(
-        "--vectors",
-        type=int,
-        nargs="+",
-        default=[20, 50],
-        metavar="M",
-        help="sizes of the small machines (default: 20 50)",
-    )
-    add("--seed", type=seed, default=0, help="of everything random (default: 0)")
+    text = "sizes of the small machines (default: 20 50)"
+    add("--vectors", type=int, nargs="+", default=[20, 50], metavar="M", help=text)
+    add("--seed", type=seed, default=0, help="seed of all random choices (default: 0)")
     page = parser.add_mutually_exclusive_group()
     page.add_argument(
         "-o", "--output", default="demo.html", metavar="FILE", help="the page (default: demo.html)"
@@ -73,19 +67,14 @@ def run(arguments: argparse.Namespace) -> None:
             stream.write(page)
     models = [entry.figures for entry in compared]
     shown = [model for model in models if model.budget is None or model.budget in asked]
-    output.text(
-        f"digits: {n} rows to train, {data['test_rows']} to test, {n_pixels} pixels, 10 classes"
-    )
-    output.text(f"kernel: {facts['kernel']}, C = {facts['C']:g}")
-    output.text()
+    size = f"{n} rows to train, {data['test_rows']} to test, {n_pixels} pixels, 10 classes"
+    output.text(f"digits: {size}", f"kernel: {facts['kernel']}, C = {facts['C']:g}", "")
     output.table(HEADINGS, [model.cells for model in shown])
-    output.text()
-    for line in textwrap.wrap(conclusion(*shown), 80):
-        output.text(line)
     output.text(
-        f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time"
+        *("", *textwrap.wrap(conclusion(*shown), 80)),
+        f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time",
+        "includes it. Times are those of one thread.",
     )
-    output.text("includes it. Times are those of one thread.")
     if arguments.output:
         output.text(f"The frontier, the vectors and a checkerboard: {arguments.output}")
     output.document(

@@ -26,13 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model_argument(parser)
     add("table", metavar="TABLE", help="rows with labels or numbers")
-    add(
-        "-t",
-        "--target",
-        metavar="COLUMN",
-        help="the column of the labels or numbers (default: the model's); for one class a column "
-        "of 1 and -1, if there is one",
-    )
+    text = "column of the labels or numbers (default: the model's); for one class, of 1 and -1"
+    add("-t", "--target", metavar="COLUMN", help=text)
     add_table_options(parser)
 
 

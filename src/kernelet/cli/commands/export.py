@@ -1,7 +1,7 @@
 """Write a model for other places: C, ONNX, JavaScript, JSON or LIBSVM.
 
 What is written computes what `kernelet predict` does, to rounding. Text columns and scales of a
-model go along where the format can hold them.
+model go along where the format can hold them. Files are replaced as a whole.
 """
 
 from __future__ import annotations
@@ -67,19 +67,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: what the ending of FILE says)",
     )
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="replaced as a whole (default: MODEL's name with another ending, in this folder); "
-        "C gets a header beside it",
-    )
-    add(
-        "--dtype",
-        choices=FORMATS["c"].dtypes,
-        help="what numbers are stored in (default: float32 in C and ONNX, the model's own in "
-        "JavaScript and JSON); q15 is for C",
-    )
+    text = "default: MODEL's name with another ending, in this folder; C gets a header beside it"
+    add("-o", "--output", metavar="FILE", help=text)
+    text = "type of stored numbers (default: float32 in C and ONNX, else the model's); q15 is for C"
+    add("--dtype", choices=FORMATS["c"].dtypes, help=text)
 
 
 def run(arguments: argparse.Namespace) -> None:

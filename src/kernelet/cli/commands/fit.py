@@ -38,23 +38,17 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_data_options(parser)
-    parser.add_argument(
-        "-m",
-        "--vectors",
-        type=count,
-        metavar="N",
-        help="the budget: kernel values that a prediction may cost "
-        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it)",
+    text = (
+        "the budget: kernel values that a prediction may cost "
+        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it)"
     )
+    parser.add_argument("-m", "--vectors", type=count, metavar="N", help=text)
     add_model_output(parser)
     add = parser.add_argument_group("measuring the error").add_argument
     add("--test", metavar="TABLE", help="rows to measure the error on")
-    add("--holdout", type=share, metavar="SHARE", help="keep this share of the rows for it")
-    add(
-        "--probabilities",
-        action="store_true",
-        help="calibrate on these rows, so that `predict --probabilities` works",
-    )
+    add("--holdout", type=share, metavar="SHARE", help="hold out this share of the rows for it")
+    text = "calibrate on these rows, so that `predict --probabilities` works"
+    add("--probabilities", action="store_true", help=text)
     methods.add_method_options(parser)
     add_table_options(parser)
 

@@ -42,14 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_data_options(parser)
-    add(
-        "--budgets",
-        type=counts,
-        default=[5, 10, 20, 50],
-        metavar="N,N",
-        help="numbers of vectors to try (default: 5,10,20,50)",
-    )
-    add("--folds", type=count, default=5, help="default: 5")
+    text = "numbers of vectors to try (default: 5,10,20,50)"
+    add("--budgets", type=counts, default=[5, 10, 20, 50], metavar="N,N", help=text)
+    add("--folds", type=count, default=5, help="of cross-validation (default: 5)")
     add("--no-svm", action="store_true", help="leave the full SVM out")
     add("--csv", metavar="FILE", help="save the table")
     add("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
@@ -116,14 +111,9 @@ def _search(
     if len(budgets) < len(arguments.budgets):
         output.warn(f"budgets above the {most} rows of a fold are left out")
     reference = None if arguments.no_svm else data.task.full_svm(estimator.get_params())
+    options = {"cv": cv, "reference": reference, "n_jobs": arguments.n_jobs}
     search = BudgetSearchCV(
-        estimator,
-        budgets,
-        cv=cv,
-        reference=reference,
-        n_jobs=arguments.n_jobs,
-        refit=bool(arguments.output),
-        error_score="raise",
+        estimator, budgets, refit=bool(arguments.output), error_score="raise", **options
     )
     n_models = folds * (len(budgets) + (reference is not None))
     text = f"{len(budgets)} budgets on {folds} folds"
@@ -155,13 +145,10 @@ def report(
 ) -> None:
     """Print the frontier; ``work`` is the number of rows, and the seconds that they took."""
     error, (n_rows, seconds) = methods.METHODS[arguments.method].task.error, work
-    output.text(f"{arguments.method}, {search.n_splits_} folds of {n_rows} rows, {seconds:.1f} s")
-    output.text()
-    output.table(
-        ["vectors", error, "+-", "us/row", "size", ""], [cells(entry) for entry in entries]
-    )
-    output.text()
-    output.text(conclusion(entries, error))
+    folds = f"{search.n_splits_} folds of {n_rows} rows"
+    output.text(f"{arguments.method}, {folds}, {seconds:.1f} s", "")
+    output.table(["vectors", error, "+-", "us/row", "size", ""], [*map(cells, entries)])
+    output.text("", conclusion(entries, error))
     machine = f"machine of {search.n_vectors_} vectors" if arguments.output else ""
     written = {"table": arguments.csv, "picture": arguments.png, machine: arguments.output}
     for what, path in written.items():
@@ -212,18 +199,15 @@ def cells(entry: dict[str, Any]) -> list[str]:
     ]
 
 
-def conclusion(entries: list[dict[str, Any]], error: str = "error") -> str:
+def conclusion(entries: list[dict[str, Any]], error: str) -> str:
     """What the table says, in a sentence."""
-    pick = next(entry for entry in entries if entry["picked"])
+    (pick,) = (entry for entry in entries if entry["picked"])
     text = f"{pick['vectors']} vectors: {error} {percent(pick['error'])}"
-    svm = next((entry for entry in entries if entry["model"] == "svm"), None)
-    if svm is None:
-        return text + ", within one standard error of the best."
-    times = svm["vectors"] / pick["vectors"]
-    return (
-        f"{text}; the full SVM: {percent(svm['error'])} with {svm['vectors']}, "
-        f"{times:.1f} times as many."
-    )
+    last = entries[-1]
+    if last["model"] != "svm":
+        return f"{text}, within one standard error of the best."
+    full = f"{percent(last['error'])} with {last['vectors']}"
+    return f"{text}; the full SVM: {full}, {last['vectors'] / pick['vectors']:.1f} times as many."
 
 
 def draw(path: str, search: Any) -> None:

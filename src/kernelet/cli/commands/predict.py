@@ -1,7 +1,8 @@
 """Predict the rows of a table with a model.
 
 The table is taken as it is, in pieces, so that a csv file may be larger than the memory. The output
-has one line for each row, in the same order.
+has one line for each row, in the same order; a file is replaced as a whole, at the end. Models that
+were fitted with --probabilities have them.
 """
 
 from __future__ import annotations
@@ -38,24 +39,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model_argument(parser)
     add("table", metavar="TABLE", help='the rows, or "-" for csv from stdin')
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="csv, or tsv if its name ends so; replaced as a whole at the end (default: stdout)",
-    )
+    add("-o", "--output", metavar="FILE", help="csv, or tsv if its name ends so (default: stdout)")
     add("--scores", action="store_true", help="add the score of each class (of two: the second's)")
-    add(
-        "--probabilities",
-        action="store_true",
-        help="add the probability of each class; needs a model of `fit --probabilities`",
-    )
+    add("--probabilities", action="store_true", help="add the probability of each class")
     add(
         "--keep",
         type=names,
         default=[],
         metavar="A,B",
-        help="columns of the table to copy in front, such as an id",
+        help="columns to copy in front, such as ids",
     )
     add("--chunk", type=int, default=CHUNK_ROWS, help=argparse.SUPPRESS)
     add_table_options(parser)

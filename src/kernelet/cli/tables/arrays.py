@@ -131,7 +131,5 @@ def _from_series(series: Any) -> NDArray[Any]:
     numbers: NDArray[Any] = series.to_numpy()
     if series.dtype.kind in "iuf" and numbers.dtype.kind != "O":
         return numbers
-    words = [
-        str(value) if there else np.nan for value, there in zip(series, series.notna(), strict=True)
-    ]
-    return np.array(words, dtype=object)
+    cells = zip(series, series.notna(), strict=True)
+    return np.array([str(cell) if there else np.nan for cell, there in cells], dtype=object)

@@ -22,7 +22,7 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO, Any, cast
 
 import numpy as np
@@ -70,8 +70,7 @@ def text_chunks(
     as_text = dict.fromkeys({*text, target} - {None}, str)
     with reading_errors(source, source.format), ExitStack() as stack:
         stream, options = _opened(source, stack)
-        reader = _read(source, stream, dtype=as_text, chunksize=length, **options)
-        with closing(reader):
+        with _read(source, stream, dtype=as_text, chunksize=length, **options) as reader:
             while (frame := _next(source, reader)) is not None:
                 share = None if n_bytes is None else min(1.0, stream.tell() / max(n_bytes, 1))
                 yield Table(source.name, _columns(source, frame), first_row=first_row, share=share)
