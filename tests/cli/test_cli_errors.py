@@ -1,15 +1,18 @@
 """How commands fail: one line that says what and what to do, and an exit code for scripts."""
 
+import contextlib
 import json
 import re
 import signal
 import struct
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
@@ -181,6 +184,11 @@ WRONG = {
     "bad share": ((*FIT, "--holdout", "2"), 2, "between 0 and 1"),
     "bad gamma": ((*FIT, "--gamma", "wide"), 2, "must be a number"),
     "bad seed": ((*FIT, "--seed", "-1"), 2, "whole number from 0"),
+    "bad seed of compress": (
+        ("compress", "model.kernelet", "-m", "2", "--seed", "-1", "-o", "x.kernelet"),
+        2,
+        "whole number from 0",
+    ),
     "two test sets": ((*FIT, "--holdout", "0.5", "--test", "test.csv"), 2, "not both"),
     "nothing to calibrate on": ((*FIT, "--probabilities"), 2, "--holdout 0.2"),
     "only and drop": ((*FIT, "--only", "colour"), 2, "not both"),
@@ -295,6 +303,41 @@ def test_interrupted_before_there_is_a_machine(call, monkeypatch):
     done = call(*FIT)
     assert done.code == 130
     assert done.err == "kernelet fit: interrupted before there was a machine; nothing is saved\n"
+
+
+def test_ctrl_c_is_heard_though_the_fit_catches_it(call, monkeypatch, tables):
+    """Whatever the method says of it: the exit code and the warning are the command's."""
+    fit = package.NormSVC.fit
+
+    def interrupted(self, *arguments, **options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        warnings.warn("not all steps were taken", ConvergenceWarning, stacklevel=2)
+        return fit(self, *arguments, **options)
+
+    monkeypatch.setattr(package.NormSVC, "fit", interrupted)
+    done = call(*FIT[:-1], "norm.kernelet", "--method", "norm-svc", "--json")
+    assert done.code == 130
+    assert done.document["interrupted"]
+    *others, last = done.document["warnings"]
+    assert last == "interrupted; the best machine so far is saved in norm.kernelet"
+    assert "not all steps were taken" not in others  # which was to be expected
+    assert package.load(tables / "norm.kernelet").n_vectors_ <= 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_column_called_interrupted_is_no_ctrl_c(call, tables):
+    frame = pd.read_csv(tables / "train.csv").drop(columns="id")
+    frame["interrupted"] = np.where(frame.index == 3, np.nan, 1.0 * (frame.index % 7))
+    frame.to_csv(tables / "interrupted.csv", index=False)
+    common = ("-t", "species", "--method", "reduced-svc", "--json")
+    for command in (
+        ("fit", "interrupted.csv", *common, "-m", "2", "-o", "column.kernelet"),
+        ("frontier", "interrupted.csv", *common, "--budgets", "2", "--folds", "2", "--no-svm"),
+    ):
+        done = call(*command)
+        assert done.code == 0
+        assert "'interrupted' misses 1 of 110 numbers" in done.document["warnings"][0]
 
 
 def test_an_interrupted_frontier_shows_what_it_has(call, monkeypatch):

@@ -28,7 +28,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.cli.errors import DataError, one_line, quoted
+from kernelet.cli.errors import DataError, quoted
 from kernelet.cli.tables.heading import Rewound, nul_bytes, read_first_line, reading_options
 from kernelet.cli.tables.sources import STDIN, Source, imported, reading_errors
 from kernelet.cli.tables.table import Table, is_text
@@ -139,19 +139,14 @@ def _parsing_errors(source: Source) -> Iterator[None]:
             f"{source.name} has rows with more cells than its first line; is the separator right?"
         ) from error
     except errors.ParserError as error:
-        raise _long_row(source, error) from error
-
-
-def _long_row(source: Source, error: Exception) -> DataError:
-    """What pandas says of a row with too many cells, as a sentence."""
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found is None:
-        return DataError(f"{source.name} cannot be read as {source.format}: {one_line(error)}")
-    wanted, line, n_cells = found.groups()
-    return DataError(
-        f"line {line} of {source.name} has {n_cells} cells where {wanted} are needed; correct it, "
-        "or say another --separator"
-    )
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if found is None:
+            raise  # `reading_errors` has a sentence for it
+        wanted, line, n_cells = found.groups()
+        raise DataError(
+            f"line {line} of {source.name} has {n_cells} cells where {wanted} are needed; correct "
+            "it, or say another --separator"
+        ) from error
 
 
 def _opened(source: Source, stack: ExitStack) -> tuple[IO[bytes], dict[str, Any]]:
