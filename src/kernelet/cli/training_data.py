@@ -29,6 +29,10 @@ _MANY_TEXTS = 50
 class TrainingData:
     """Rows and labels.
 
+    `encoder`, `rows` and the ``fit`` of the estimator are the steps of `kernelet.TableModel.fit`
+    one by one, because columns and estimators fail with different exit codes, sparse rows are not
+    encoded, and there may be no target.
+
     Attributes
     ----------
     table : Table

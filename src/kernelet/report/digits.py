@@ -9,14 +9,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.export.javascript import model_document
 from kernelet.export.model import ExportedModel, exported_model
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.report.comparison import Compared
 from kernelet.report.methods import methods
 
-FloatArray = NDArray[np.float64]
 # Of a machine with more vectors the first are shown: ten rows of ten pictures.
 MOST_PICTURES = 100
 

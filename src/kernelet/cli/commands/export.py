@@ -54,6 +54,7 @@ FORMATS = {
     "json": Format((".json",)),
     "libsvm": Format((".model", ".libsvm"), ()),
 }
+ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.endings}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +79,9 @@ def run(arguments: argparse.Namespace) -> None:
     from kernelet.cli.model import read_model
 
     output = Output.from_arguments(arguments)
-    name = _format_name(arguments)
+    name = arguments.to or ENDINGS.get(Path(arguments.output or "").suffix.lower())
+    if name is None:
+        raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
     form = FORMATS[name]
     if arguments.dtype is not None and arguments.dtype not in form.dtypes:
         hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
@@ -122,19 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _known_name(text: str) -> str:
     """As it is called here: also "C", "JS" or the ending of a file."""
-    name = text.lower()
-    endings = {e.lstrip("."): key for key, form in FORMATS.items() for e in form.endings}
-    return endings.get(name, name)
-
-
-def _format_name(arguments: argparse.Namespace) -> str:
-    if arguments.to is not None:
-        return str(arguments.to)
-    ending = Path(arguments.output or "").suffix.lower()
-    for name, form in FORMATS.items():
-        if ending in form.endings:
-            return name
-    raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
+    return ENDINGS.get(f".{text.lower()}", text.lower())
 
 
 def _written(model: Any, name: str, path: str, options: dict[str, Any]) -> Any:

@@ -62,16 +62,8 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Options that say how a table is read."""
     add = parser.add_argument_group("reading the table").add_argument
     add("--format", choices=list(FORMATS), help="kind of file (default: by the ending of its name)")
-    add(
-        "--separator",
-        metavar="CHAR",
-        help="between two cells (default: guessed from the first line)",
-    )
-    add(
-        "--no-header",
-        action="store_true",
-        help="the first line is a row; columns are called 1, 2, 3 ...",
-    )
+    add("--separator", metavar="CHAR", help="between cells (default: guessed from the first line)")
+    add("--no-header", action="store_true", help="no line of names; columns are called 1, 2, 3 ...")
     add("--encoding", default="utf-8", help="encoding of a text file (default: utf-8)")
     text = 'a text that means a missing value, such as "?"; empty cells and NA always do'
     add("--missing", metavar="TEXT", action="append", default=[], help=text)
