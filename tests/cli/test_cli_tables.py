@@ -241,7 +241,7 @@ def test_figures_of_classes_are_those_of_counting():
     assert c == ["c", 0, None, None, None] and d == ["d", 0, None, None, None]
 
 
-def test_what_was_not_there_in_training_is_told_once(frame, call, tmp_path):
+def test_what_was_not_there_in_training_is_reported_once(frame, call, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     call("fit", "a.csv", "-t", "species", *FIT)
     new = frame.assign(colour=["purple", *frame.colour[1:149], "teal"], extra=1)

@@ -38,7 +38,7 @@ class OutputError(CommandError):
 
 
 class Interrupted(CommandError):
-    """Ctrl-C, reported with more than the word."""
+    """Ctrl-C, with more to report than the word."""
 
     exit_code = 130
 
@@ -57,7 +57,7 @@ def one_line(error: BaseException) -> str:
 
 
 def quoted(text: object) -> str:
-    """A text as it may stand on a command line.
+    """A text, quoted for the command line.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def listed(names: Iterable[object], most: int = 8) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that is meant, probably.
+    """The known name that was probably meant.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     'species'
     """
     lower = {candidate.lower(): candidate for candidate in reversed(known)}
-    found = difflib.get_close_matches(name.lower(), lower, n=1)  # alike by 0.6, its default
+    found = difflib.get_close_matches(name.lower(), lower, n=1)  # with difflib's cutoff of 0.6
     return lower[found[0]] if found else None
 
 

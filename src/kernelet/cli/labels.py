@@ -24,7 +24,7 @@ _LONGEST_LABEL = 1000
 
 
 def target_values(table: Table, target: str | None, how: str = "") -> NDArray[Any]:
-    """The column of the target, none of whose values may be missing; ``how`` to leave them out."""
+    """The column of the target, with no value missing; ``how`` tells how to leave rows out."""
     assert target is not None  # `Task.target` has found one
     values = table.column(target)
     missing = missing_cells(values)
@@ -56,16 +56,15 @@ def _refuse_long_labels(table: Table, target: str | None, values: NDArray[Any]) 
     if (lengths > _LONGEST_LABEL).any():
         raise DataError(
             f"the target {target!r} has a text of {lengths.max()} characters in "
-            f"{row_numbers(table, lengths > _LONGEST_LABEL)} of {table.source}, which is no name "
-            f"of a class (at most {_LONGEST_LABEL}); is it the right column, and is every quote "
-            "closed?"
+            f"{row_numbers(table, lengths > _LONGEST_LABEL)} of {table.source}, too long for the "
+            f"name of a class (at most {_LONGEST_LABEL}); is the column right, is every quote closed?"
         )
 
 
 def check_classes(
     labels: NDArray[Any], target: str | None, source: str, max_classes: int | None = None
 ) -> None:
-    """Refuse a single class, and so many that the target must be a quantity."""
+    """Refuse a single class, and too many, as then the target is a quantity."""
     classes = np.unique(labels)
     if classes.size < 2:
         raise DataError(

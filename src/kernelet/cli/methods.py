@@ -1,4 +1,4 @@
-"""The methods: what ``--method`` may be, and which estimator each stands for."""
+"""The methods: what ``--method`` may be, and the estimator of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT = "sparse-svc"
 # As many as the estimators have by default.
 DEFAULT_VECTORS = 20
-# The names that `kernelet.kernels.resolve_kernel` knows, which --help is too quick to import.
+# The names that `kernelet.kernels.resolve_kernel` knows, repeated because --help imports no NumPy.
 KERNELS = (
     *("rbf", "linear", "poly", "sigmoid"),
     *("laplacian", "exponential", "matern32", "matern52", "rational_quadratic"),
@@ -136,7 +136,7 @@ def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:
 
 
 def has_budget(estimator: Any) -> bool:
-    """Whether the number of vectors is a parameter, rather than what comes out."""
+    """Whether the number of vectors is a parameter, not a result."""
     return "n_vectors" in estimator.get_params()
 
 

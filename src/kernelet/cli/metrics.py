@@ -21,7 +21,7 @@ from kernelet.cli.output import Output, percent
 # A matrix of this many classes has 100 columns where names and counts take up to five characters:
 # 16 for its first column and 7 for each class. Of more classes the worst pairs are listed.
 _WIDEST_MATRIX = 12
-_WORST_PAIRS = 10  # less than half a screen
+_WORST_PAIRS = 10  # with their heading half of a terminal of 24 lines
 _PER_CLASS = ("class", "rows", "recall", "precision", "f1")
 
 
@@ -53,11 +53,11 @@ class Figures(ABC):
     @property
     @abstractmethod
     def headline(self) -> str:
-        """One line."""
+        """The figures in one line."""
 
     @property
     def error(self) -> float:
-        """The smaller, the better."""
+        """What should be small."""
         return float(self.document()[self.key])
 
     def show(self, output: Output) -> None:
@@ -105,12 +105,12 @@ class Confusion(Figures):
 
     @property
     def standard_error(self) -> float:
-        """Of the error, as that of a share of independent rows."""
+        """The standard error of the error, if the rows are independent."""
         return float((self.error * (1.0 - self.error) / max(self.n_rows, 1)) ** 0.5)
 
     def per_class(self) -> list[dict[str, Any]]:
         """Rows, recall, precision and F1 of each class; NaN where there is nothing to divide by."""
-        # a cell of the matrix is as many rows: one row with its count as weight
+        # each cell of the matrix is given as one row, with its count as the weight
         truth, predicted = np.indices(self.counts.shape).reshape(2, -1)
         precision, recall, f1, n_rows = precision_recall_fscore_support(
             truth,
@@ -171,7 +171,7 @@ class Confusion(Figures):
 class Deviations(Figures):
     """R^2, root mean squared error and mean absolute error.
 
-    True and predicted numbers are kept, 16 bytes a row: less than any line of a table.
+    True and predicted numbers are kept, 16 bytes a row: less than most lines of a table take.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A model from a file, how it is applied to a table, and what of the table it does not know."""
+"""A model from a file, how it is applied to a table, and warnings of values unknown to it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHOWN, _MOST_NEAR = 8, 1000
 
 
 def read_model(path: str) -> Model:
-    """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
+    """Read a model file, or a file of `kernelet export --to json`."""
     check_file(path, ModelError)
     is_json = Path(path).suffix.lower() == ".json"
     try:
@@ -121,7 +121,7 @@ class Model:
         return [c.name for c in self.encoder.columns if not isinstance(c, Category)]
 
     def predict(self, rows: Any, method: str = "predict") -> NDArray[Any]:
-        """What a method of the estimator says of rows that `rows` has made of a table."""
+        """What a method of the estimator returns for the result of `rows`."""
         with warnings.catch_warnings():
             # the columns were found by name before they became a matrix
             warnings.filterwarnings("ignore", "X does not have valid feature names")

@@ -41,7 +41,7 @@ class Output:
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Output:
-        """As the command line has it."""
+        """As the command line asks."""
         return cls(arguments.command, arguments.json, arguments.quiet)
 
     def remark(self, text: str) -> None:
@@ -153,7 +153,7 @@ def size(n_bytes: int) -> str:
 
 
 def kernel_text(specification: dict[str, Any]) -> str:
-    """A kernel for a person, from its specification.
+    """A specification of a kernel, as a person reads it.
 
     Examples
     --------

@@ -17,11 +17,11 @@ from kernelet.cli.tables.sources import Source
 if TYPE_CHECKING:
     from kernelet.cli.tables.table import Table
 
-_LINE_SECONDS = 0.2  # between two prints of the plain line: as fast as one can read a number
+_LINE_SECONDS = 0.2  # between two prints of the plain line, enough to see it move
 
 
 class Bar:
-    """Shows how far the work is; this one nothing, where nobody looks."""
+    """Shows how far the work is; the base class shows nothing, for when nobody looks."""
 
     def advance(self, steps: float) -> None:
         """Move by a number of steps."""
@@ -151,13 +151,13 @@ class FitSteps:
         """Nothing to prepare."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to clear away."""
+        """Nothing to clean up."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """A step begins; the bar moves when it ends."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """A step is done; the fit shall go on."""
+        """Move the bar; False lets the fit go on."""
         if context.parent is not None:
             step = getattr(estimator, "_last_step", None)
             self.bar.say(self.text if step is None else f"{self.text}: {step_text(step)}")
@@ -166,7 +166,7 @@ class FitSteps:
 
 
 def step_text(step: Any) -> str:
-    """W, what the last step took off it, the rows in use and the time left, for a person."""
+    """A step in words: W, how much it fell, the rows in use and the time left."""
     rows = "" if step.n_used == step.n_rows else f", {step.n_used} of {step.n_rows} rows in use"
     share = step.gain / (abs(step.value) or 1.0)
     return f"W {step.value:.4g}, gain {share:.1%}{rows}, at most {step.seconds_left:.0f} s left"
@@ -184,7 +184,7 @@ def watched(estimator: Any, bar: Bar, text: str) -> None:
 
 @contextmanager
 def hearing_interrupts() -> Iterator[list[int]]:
-    """Note every Ctrl-C in the block, also those that a fit catches to keep its best machine."""
+    """Record every Ctrl-C in the block, even if a fit catches it to keep its best machine."""
     heard: list[int] = []
 
     def hear(number: int, frame: Any) -> None:

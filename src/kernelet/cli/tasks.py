@@ -1,4 +1,4 @@
-"""What is predicted: classes, numbers, or whether a row is like those of the training."""
+"""What is predicted: classes, numbers, or whether a row is like the training rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Task(ABC):
 
     @abstractmethod
     def figures(self, model: Model, target: str | None) -> Figures:
-        """Of no rows yet."""
+        """Figures to which rows are added; there are none yet."""
 
     @abstractmethod
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
@@ -145,14 +145,14 @@ class Numbers(Task):
         return numbers_of(table, target)
 
     def full_svm(self, params: dict[str, Any]) -> Any:
-        if params.get("loss") != "epsilon_insensitive":  # C is the price of something else
+        if params.get("loss") != "epsilon_insensitive":  # C weighs another loss
             return None
         return _full_svm(SVR(), params)
 
 
 @final
 class Outliers(Task):
-    """One class: the rows alone are learned from. A column of 1 and -1 may judge predictions."""
+    """One class, learned from the rows alone; a column of 1 and -1 may judge predictions."""
 
     def target(self, source: Source, asked: str | None, known: str | None = None) -> str | None:
         return asked
@@ -176,7 +176,7 @@ def _full_svm(svm: Any, params: dict[str, Any]) -> Any:
 
 
 CLASSES, NUMBERS, OUTLIERS = Classes(), Numbers(), Outliers()
-# By what `methods.Method` calls them.
+# By the names in `methods.Method.predicts`.
 TASKS: dict[str, Task] = {"classes": CLASSES, "numbers": NUMBERS, "outliers": OUTLIERS}
 
 

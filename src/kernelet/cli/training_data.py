@@ -121,7 +121,7 @@ def _features(
     table: Table, source: Source, target: str | None, arguments: argparse.Namespace
 ) -> Table:
     """The columns to learn from."""
-    # what is in `columns` of a LIBSVM file are labels, asked for or not
+    # the `columns` of a LIBSVM file are its labels, whether they are the target or not
     table = table.without(*([target] if source.kind.has_names else table.columns))
     if source.format == "npz":
         table = table.without(*npz_others(table))
@@ -129,7 +129,7 @@ def _features(
     if arguments.only:
         table = replace(table, columns=table.select(arguments.only))
     if table.rows is None and not table.columns:
-        raise DataError(f"{table.source} has no column beside the target to learn from")
+        raise DataError(f"{table.source} has no column to learn from but the target")
     for name, values in table.select(arguments.text).items():
         if not is_text(values):
             table = table.plus(name, values.astype(str).astype(object))
@@ -140,7 +140,7 @@ def read_test_data(arguments: argparse.Namespace, data: TrainingData) -> Trainin
     """The table of ``--test``, read as that of the training rows."""
     as_asked = argparse.Namespace(**vars(arguments))
     if arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:
-        as_asked.format = None  # which is that of the other file
+        as_asked.format = None  # --format is about the other file
     source = Source.from_arguments(arguments.test, as_asked)
     text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
     table = read_table(source, data.target, text)

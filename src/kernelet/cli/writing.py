@@ -57,7 +57,7 @@ def printing() -> Iterator[None]:
 
 
 def end_stdout() -> None:
-    """Bring what was printed to its reader; after a failure, forget what is left of it.
+    """Flush stdout; after a failure, drop what is left in it.
 
     Otherwise the interpreter would try to write it once more at its exit.
     """

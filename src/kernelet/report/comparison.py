@@ -1,4 +1,4 @@
-"""The full SVM beside small machines on scikit-learn's digits: what each gets wrong and costs."""
+"""Compare the full SVM with small machines on scikit-learn's digits: test error and cost."""
 
 from __future__ import annotations
 

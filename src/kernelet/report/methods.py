@@ -57,7 +57,7 @@ class Method:
     has_budget : bool
         Whether the number of vectors is said in advance.
     further : callable
-        Parameters beside the kernel, C and the number of vectors, which it is given.
+        Takes the number of vectors, and returns parameters other than it, the kernel and C.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """Give a model fewer vectors.
 
-The vectors are learned anew, so that the smaller machine comes as near to the larger one as it can.
-With a table of labelled rows a classifier is then fitted to these; with one of numbers a regression
-is measured on it.
+New vectors are learned, such that the smaller machine is as close to the larger one as possible. A
+classifier is then refitted if there is a table of labelled rows; a regression is measured on it.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def _report(
         headings = ["", "vectors", "size", "on the table"]
         output.table(headings[: len(rows[0])], rows)
         far = ""
-        if relative and not figures:  # fitted to labels it is meant to be another machine
+        if relative and not figures:  # a machine fitted to labels is meant to differ
             far = f", {percent(relative)} of its norm away from the machine"
         output.text("", f"saved in {small.path} after {seconds:.1f} s{far}")
     error_before, error = [measured.error for measured in figures] or (None, None)

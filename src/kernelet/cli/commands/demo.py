@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from kernelet.report.methods import Task
 
 USAGE = "kernelet demo [--vectors M ...] [-o FILE | --no-html] [--json]"
-# Sizes that the page's frontier has besides those asked for: from a few vectors to two a class and
-# on to where the error no longer falls.
+# Sizes that the page's frontier has besides those asked for: one, two, five and ten a class.
 FRONTIER = (10, 20, 50, 100)
 HEADINGS = ("model", "test error", "vectors", "k/row", "us/row", "bytes", "fit (s)")
 
@@ -106,7 +105,7 @@ def learn_all(
         progress_bar(output, "compiling the training loops", total, "steps") as bar,
     ):
 
-        def begun(name: str) -> None:  # so the step before is done
+        def begun(name: str) -> None:  # the step before is done then
             bar.say(name)
             bar.advance(1)
 

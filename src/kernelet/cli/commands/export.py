@@ -31,7 +31,7 @@ class Format:
     Attributes
     ----------
     endings : tuple of str
-        Of file names; the first is that of a file that nobody has named.
+        Of file names; the first is the default.
     dtypes : tuple of str
         What numbers can be stored in, if there is a choice.
     dtype : str or None
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     output = Output.from_arguments(arguments)
     name = arguments.to or ENDINGS.get(Path(arguments.output or "").suffix.lower())
     if name is None:
-        raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
+        raise UsageError(f"choose a format with --to: {', '.join(FORMATS)}")
     form = FORMATS[name]
     if arguments.dtype is not None and arguments.dtype not in form.dtypes:
         hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"

@@ -124,13 +124,13 @@ def learn(
 
 
 def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
-    """What a method without a budget has found, compressed if it is asked for less."""
+    """The estimator, compressed if it has more vectors than the budget and no parameter for it."""
     import numpy as np
 
     from kernelet.learners import compress
     from kernelet.learners.base.model_file import remember_training
 
-    if hasattr(estimator, "support_vectors_"):  # scikit-learn's, which files do not hold
+    if hasattr(estimator, "support_vectors_"):  # an SVC, which model files cannot hold
         small = compress(estimator, budget or len(estimator.support_))
         remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
         return small

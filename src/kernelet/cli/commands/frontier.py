@@ -226,7 +226,7 @@ def draw(path: str, search: Any) -> None:
         with writing_errors(path), replacing(path) as stream:
             # 150 dots an inch: sharp on a screen, and small as a file
             display.figure_.savefig(stream, dpi=150, bbox_inches="tight", format=ending)
-    except ValueError as error:  # an ending that is no format of pictures
+    except ValueError as error:  # the ending is not a picture format
         raise UsageError(f"--png {path}: {one_line(error)}") from error
     finally:
         pyplot.close(display.figure_)

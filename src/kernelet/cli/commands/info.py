@@ -40,10 +40,10 @@ def run(arguments: argparse.Namespace) -> None:
     model = read_model(arguments.model)
     try:
         summary = read_summary(arguments.model)
-    except ModelFileError as error:  # JSON, which a person can read as it is
+    except ModelFileError as error:  # the model is in a JSON file, which is readable as it is
         raise ModelError(one_line(error).rstrip(".")) from error
     machine = model.machine
-    # without data the vectors stand for the rows, as the time depends on no values
+    # there is no data here: the vectors serve as rows, since the time does not depend on values
     rows = machine.vectors if machine.n_vectors else np.zeros((1, machine.n_features))
     summary = {
         "model": arguments.model,
@@ -83,7 +83,7 @@ def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
 
 
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a person is shown, each with its name."""
+    """Names and values for a person."""
     from kernelet.cli.labels import text_of
 
     inner, outer = summary["estimator"], summary["kind"]

@@ -92,13 +92,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def chunks(source: Source, model: Model, keep: list[str], length: int) -> Iterator[Table]:
-    """The table in pieces, with the columns that are kept as they stand in the file."""
+    """The table in pieces, with the columns to keep exactly as in the file."""
     from kernelet.cli.tables.reading import table_chunks
 
     numbers = model.number_columns
     text = [*model.categories, *(name for name in keep if name not in numbers)]
     for table in table_chunks(source, text, numbers, length=length):
-        table.select(keep)  # an error that names the near column, also of a table without rows
+        table.select(keep)  # raises an error for an unknown column, also where there are no rows
         if len(table):
             yield table
 
@@ -156,7 +156,7 @@ class CsvWriter:
 
 
 class _Lines:
-    """A stream for csv's lines, which end in a line feed there and in nothing else."""
+    """A stream that writes the lines of csv with a line feed at their ends."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.stream = stream

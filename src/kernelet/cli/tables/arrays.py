@@ -26,7 +26,7 @@ def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table
     """
     with reading_errors(source, "npz"):
         if not zipfile.is_zipfile(source.path):
-            raise DataError(f"{source.name} is no npz file, or a damaged one")
+            raise DataError(f"{source.name} is not an npz file, or is damaged")
         try:
             with np.load(source.path, allow_pickle=False) as file:
                 arrays = {name: np.asarray(file[name]) for name in file.files}
@@ -56,7 +56,7 @@ def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table
 
 
 def npz_others(table: Table) -> list[str]:
-    """Vectors beside the matrix of an npz file, which are no features of it."""
+    """Vectors in an npz file with a matrix; the features are the columns of the matrix alone."""
     others = [name for name in table.columns if not name.isdecimal()]
     return others if len(others) < len(table.columns) else []
 

@@ -33,7 +33,7 @@ class Rewound(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # as much as there is: to wait for a whole buffer would hold back the rows that came
+        # as much as there is: waiting for a whole buffer would hold back rows that have arrived
         data = self._first.read(len(buffer)) or _read_some(self._rest, len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -55,21 +55,21 @@ def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
         if n_bytes > _LONGEST_LINE:
             raise DataError(
                 f"the first line of {source.name} is longer than {_LONGEST_LINE >> 20} MiB; is it "
-                "a table? Say --format if it is no text file, --encoding if it is not utf-8"
+                "a table? Say --format if it is not a text file, --encoding if it is not utf-8"
             )
     return "".join(line), b"".join(data)
 
 
 def codec(source: Source) -> str:
-    """The encoding of the file; utf-8 may begin with a mark, as Excel has it."""
+    """The encoding of the file; utf-8 may begin with a byte order mark, as Excel writes it."""
     return "utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding
 
 
 def nul_bytes(source: Source) -> str:
     """The sentence about bytes that do not occur in text."""
     return (
-        f"{source.name} holds NUL characters, which are no text; say --encoding utf-16 if it is "
-        "that, or --format if it is no text file"
+        f"{source.name} holds NUL characters, which do not occur in text; say --encoding utf-16 if "
+        "it is that, or --format if it is not a text file"
     )
 
 
@@ -81,7 +81,7 @@ def reading_options(source: Source, line: str) -> dict[str, Any]:
     except (csv.Error, TypeError) as error:  # a cell beyond csv's limit; a separator of two letters
         raise DataError(
             f"the first line of {source.name} cannot be split into cells by {separator!r} "
-            f"({one_line(error)}); say another --separator, or --format if it is no text file"
+            f"({one_line(error)}); say another --separator, or --format if it is not a text file"
         ) from error
     if source.no_header:
         names = [str(place + 1) for place in range(len(cells))]

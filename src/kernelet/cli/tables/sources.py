@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelet.cli.errors import CommandError, DataError, ModelError, nearest, one_line
 
-# Name of the labels in a file that has none for them.
+# What the labels are called in files that do not name them.
 LABELS = "y"
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 STDIN = "-"
@@ -84,7 +84,7 @@ class Source:
 
     @classmethod
     def from_arguments(cls, path: str, arguments: argparse.Namespace) -> Source:
-        """As the command line has it; the file must be there."""
+        """As the command line asks; the file must exist."""
         format = arguments.format or format_of(path)
         if path != STDIN:
             check_file(path)
@@ -112,14 +112,14 @@ class Source:
 
     @property
     def n_bytes(self) -> int | None:
-        """Size of the file, where it can be known and is what a reader goes through."""
+        """Size of the file, where it is known; a compressed file is longer when it is read."""
         if not self.is_regular or Path(self.path).suffix.lower() in COMPRESSIONS:
             return None
         return Path(self.path).stat().st_size
 
 
 def format_of(path: str) -> str:
-    """The format that the ending of a name stands for; compressed files by what is inside.
+    """The format that the ending of a name means; that of a compressed file is the one inside.
 
     Examples
     --------
@@ -136,13 +136,13 @@ def format_of(path: str) -> str:
     check_file(path)
     *known, last = FORMATS
     raise DataError(
-        f"{path}: the kind of table is not clear from the ending of the name; "
+        f"{path}: the ending of the name does not show the kind of table; "
         f"say --format {', '.join(known)} or {last}"
     )
 
 
 def check_file(path: str, error: type[CommandError] = DataError) -> None:
-    """Refuse a file that is not there, with the near one if there is one."""
+    """Refuse a file that does not exist, and suggest the nearest name."""
     # os.path answers where Path raises an error, as for a name that is too long
     if os.path.isdir(path):
         raise error(f"{path} is a folder; name a file in it")
@@ -151,7 +151,7 @@ def check_file(path: str, error: type[CommandError] = DataError) -> None:
 
 
 def missing_file(path: str, is_model: bool = False) -> str:
-    """The sentence about a file that is not there, with the near table or model if there is one."""
+    """The sentence about a file that does not exist, with the nearest name of a table or model."""
     folder = Path(path).parent
     if not os.path.isdir(folder):
         return f"{path} does not exist, nor does the folder {folder}"
@@ -159,7 +159,7 @@ def missing_file(path: str, is_model: bool = False) -> str:
         names = [entry.name for entry in folder.iterdir()]
         tables = {name for name in names if not ENDINGS.keys().isdisjoint(Path(name).suffixes)}
         near = nearest(Path(path).name, [name for name in names if is_model != (name in tables)])
-    except OSError:  # a folder that may be entered but not listed has no near names
+    except OSError:  # the folder may be entered but not listed
         near = None
     hint = f"; do you mean {folder / near}?" if near else "; is the name right?"
     return f"{path} does not exist{hint}"
@@ -175,7 +175,7 @@ def reading_errors(source: Source, kind: str) -> Iterator[None]:
     except UnicodeError as error:
         raise DataError(
             f"{source.name} is not text in {source.encoding}; "
-            "say another --encoding, such as latin-1, or --format if it is no text file"
+            "say another --encoding, such as latin-1, or --format if it is not a text file"
         ) from error
     except PermissionError as error:
         raise DataError(f"{source.name} may not be read: permission denied") from error

@@ -51,7 +51,7 @@ class Table:
         return [*self.columns, *(str(j + 1) for j in range(self.rows.shape[1]))]
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column, or an error that names the near one."""
+        """A column, or an error that suggests the nearest name."""
         if name in self.columns:
             return self.columns[name]
         if self.rows is not None and self._is_sparse_column(name):
@@ -83,7 +83,7 @@ class Table:
         return replace(self, columns={**self.columns, name: values})
 
     def without(self, *names: str | None) -> Table:
-        """The table without some columns, all of which it must have; None is no column."""
+        """The table without some columns, all of which it must have; None is ignored."""
         columns = dict(self.columns)
         for name in dict.fromkeys(names):
             if name is not None and columns.pop(name, None) is None:
@@ -129,7 +129,7 @@ def is_number(value: object) -> bool:
 
 
 def missing_cells(values: NDArray[Any]) -> NDArray[Any]:
-    """Which cells of a column are missing, as `kernelet.TableModel` has it."""
+    """Which cells of a column are missing, by the rule of `kernelet.TableModel`."""
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":

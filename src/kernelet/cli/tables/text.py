@@ -6,8 +6,8 @@ numbers and of text. `pandas.read_csv` alone would change nothing for these, but
 
 - It takes two columns of one name (calls the second ``a.1``), numbers for a heading, and rows with
   too many cells; here each is an error that names the line or the column.
-- A column of text is read as it stands in the file: "01" stays "01" and "TRUE" stays "TRUE", where
-  pandas makes 1 and True of them if all cells of the file (or of a chunk) allow it.
+- A column of text is read exactly as it is in the file: "01" stays "01" and "TRUE" stays "TRUE",
+  where pandas makes 1 and True of them if all cells of the file (or of a chunk) allow it.
 - A column of numbers with a few texts in it becomes text in pandas; here it is an error.
 - A pipe is read too, and line ends may be CR alone.
 """
@@ -42,8 +42,8 @@ _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open
 def read_text_table(source: Source, target: str | None, text: Collection[str]) -> Table:
     """The whole table; the target and columns named in ``text`` are text whatever they look like.
 
-    Other columns hold numbers if all their cells do. A column of text is read as it stands in the
-    file, so that categories do not depend on what the other rows hold.
+    Other columns hold numbers if all their cells do. A column of text is read exactly as it is in
+    the file, so that categories do not depend on what the other rows hold.
     """
     as_text = {*text, target} - {None}
     with reading_errors(source, source.format), ExitStack() as stack:
@@ -87,7 +87,7 @@ def as_numbers(table: Table, name: str) -> NDArray[Any]:
         raise DataError(
             f"{table.source} has {column.iloc[wrong[0]]!r} in column {name!r}, row "
             f"{wrong[0] + table.first_row}, where a number is needed; correct it, or say "
-            f"--missing {quoted(column.iloc[wrong[0]])} if it stands for nothing"
+            f"--missing {quoted(column.iloc[wrong[0]])} if it means a missing value"
         )
     return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
@@ -103,8 +103,8 @@ def _refuse_mistyped_numbers(table: Table, name: str) -> None:
     value = str(present[row])
     raise DataError(
         f"{table.source} has numbers in column {name!r} but {value!r} in row "
-        f"{row + table.first_row}; correct it, or say --missing {quoted(value)} if it stands for "
-        f"nothing, --text {quoted(name)} if all are categories"
+        f"{row + table.first_row}; correct it, or say --missing {quoted(value)} if it means a "
+        f"missing value, --text {quoted(name)} if all are categories"
     )
 
 
