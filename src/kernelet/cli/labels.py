@@ -56,8 +56,8 @@ def _refuse_long_labels(table: Table, target: str | None, values: NDArray[Any]) 
     if (lengths > _LONGEST_LABEL).any():
         raise DataError(
             f"the target {target!r} has a text of {lengths.max()} characters in "
-            f"{row_numbers(table, lengths > _LONGEST_LABEL)} of {table.source}, too long for the "
-            f"name of a class (at most {_LONGEST_LABEL}); is the column right, is every quote closed?"
+            f"{row_numbers(table, lengths > _LONGEST_LABEL)} of {table.source}, too long for a "
+            f"class (at most {_LONGEST_LABEL}); is it the right column, and is every quote closed?"
         )
 
 
