@@ -36,7 +36,7 @@ def board_document(
     sizes: tuple[int, ...] = SIZES,
     begun: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """All that the page draws of the board, as JSON knows it.
+    """All that the page draws of the board, in types of JSON.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The digits' machines for a page: their figures, their vectors as images, one to write for."""
+"""The digits' machines for a page: figures, vectors as images, and one machine that reads digits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_PICTURES = 100
 def digits_document(
     compared: Sequence[Compared], sizes: Sequence[int], examples: Sequence[Sequence[int]]
 ) -> dict[str, Any]:
-    """What the page needs of the models that were compared, as JSON knows it."""
+    """What the page needs of the models that were compared, in types of JSON."""
     models = [_entry(entry) for entry in compared]
     writer = _writer(compared, sizes)
     return {
@@ -52,7 +52,7 @@ def _without_arrays(value: Any) -> Any:
 
 
 def class_weights(exported: ExportedModel) -> FloatArray:
-    """What each vector adds to the score of each class, times its kernel value.
+    """The weight of each vector's kernel value in the score of each class.
 
     A pair's coefficient counts for the first class of the pair and against the second. Of two
     classes with one score the second has it, and the first the opposite.

@@ -1,4 +1,4 @@
-"""The methods that are compared, in one table: a new one is a line."""
+"""The methods that are compared, in one table; a new method is a new line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Method:
     summary : str
         What it does, for a person.
     has_budget : bool
-        Whether the number of vectors is said in advance.
+        Whether the number of vectors is given in advance.
     further : callable
         Takes the number of vectors, and returns parameters other than it, the kernel and C.
     """

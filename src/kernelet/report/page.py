@@ -88,7 +88,7 @@ def demo_page(demo: Demo) -> str:
         "script_hash": _hash(script),
         "document": script_json(page_document(demo), allow_nan=False, separators=(",", ":")),
     }
-    # one pass: what is put in is not looked at again
+    # one pass, so that what is put in is not searched again
     return re.sub(r"@@(\w+)@@", lambda found: parts[found.group(1)], _asset("page.html"))
 
 
@@ -102,9 +102,9 @@ def page_document(demo: Demo) -> dict[str, Any]:
 
 
 def best_small(models: Sequence[Measured]) -> Measured:
-    """The small machine to speak of: the fewest vectors within one point of the full SVM's error.
+    """The machine that the page is about: the fewest vectors within a point of the SVM's error.
 
-    Where there is none, the one of the least error.
+    Where there is none, the one with the least error.
     """
     svm, *small = models
     near = [model for model in small if model.test_error <= svm.test_error + 0.01]
@@ -129,6 +129,7 @@ def _row(model: Measured, is_full: bool) -> str:
 
 def _lead(svm: Measured, best: Measured) -> str:
     points = 100 * (best.test_error - svm.test_error)
+    # less than 0.05 would be printed as 0.0
     cost = "at the same error" if abs(points) < 0.05 else f"for {points:+.1f} points of error"
     return (
         f"On handwritten digits, {best.method} with {best.vectors} vectors needs "
@@ -161,7 +162,7 @@ def _data_text(facts: Mapping[str, Any]) -> str:
 
 
 def _html(text: str) -> str:
-    """A text that is nothing but text, of characters that are seen."""
+    """A text in HTML, escaped and with visible characters only."""
     return escape(visible(text))
 
 
