@@ -1,4 +1,4 @@
-"""The digits' machines for a page: figures, vectors as images, and one machine that reads digits."""
+"""The digits' machines for a page: figures, vectors as images, and one that reads what is drawn."""
 
 from __future__ import annotations
 
