@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 
 import kernelet as package
 from command_line import Called, flowers
+from export_bounds import built_in_names
 from kernelet.cli import main, methods
 from kernelet.cli.labels import codes_of, text_of, training_labels
 from kernelet.cli.metrics import Confusion
@@ -24,7 +25,7 @@ from kernelet.cli.tables.reading import read_table, table_chunks
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table
 from kernelet.cli.tasks import CLASSES
-from kernelet.kernels import resolve
+from kernelet.kernels.resolve import kernel_names
 from kernelet.learners import SparseOneClassSVM
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.regressor import KernelRegressor
@@ -220,8 +221,7 @@ def test_an_empty_text_is_missing_in_every_format(call, tmp_path):
 
 
 def test_kernels_are_those_of_the_library():
-    # "polynomial" is another word for "poly"
-    assert {*methods.KERNELS, "polynomial"} == set(resolve._FACTORIES)
+    assert set(methods.KERNELS) == built_in_names() & set(kernel_names())
 
 
 def test_figures_of_classes_are_those_of_counting():

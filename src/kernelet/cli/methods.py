@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 DEFAULT = "sparse-svc"
 # As many as the estimators have by default.
 DEFAULT_VECTORS = 20
-# The names that `kernelet.kernels.resolve_kernel` knows, repeated because --help imports no NumPy.
+# The names that `kernelet.kernels` registers, repeated because --help imports no NumPy; a test
+# compares the two.
 KERNELS = (
     *("rbf", "linear", "poly", "sigmoid"),
     *("laplacian", "exponential", "matern32", "matern52", "rational_quadratic"),
@@ -85,7 +86,8 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         help=f"one of those listed below (default: {DEFAULT})",
     )
     add("--C", type=kinds.positive, help="cost of an error (default: the method's own)")
-    add("--kernel", choices=KERNELS, metavar="KERNEL", help=f"{', '.join(KERNELS)} (default: rbf)")
+    text = f"{', '.join(KERNELS)}, or one that is registered (default: rbf)"
+    add("--kernel", type=_kernel_name, metavar="KERNEL", help=text)
     add("--gamma", type=kinds.gamma, help='a number, "scale" or "auto" as in scikit-learn')
     add("--degree", type=kinds.count, help="degree of the polynomial kernel")
     add("--coef0", type=float, help="constant of the polynomial and sigmoid kernels")
@@ -116,8 +118,9 @@ def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:
     wanted = {
         name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None
     }
-    for name in wanted.keys() - known:
-        flag = "--" + name.removeprefix("n_").replace("_", "-")
+    foreign = [name for name in wanted if name not in known]
+    if foreign:
+        flag = "--" + foreign[0].removeprefix("n_").replace("_", "-")
         raise UsageError(f"{flag} means nothing to --method {method.name}; leave it out")
     for setting in arguments.param:
         name, equals, text = setting.partition("=")
@@ -144,6 +147,20 @@ def _method_name(text: str) -> str:
     """As it is called here; the name of the class is known too."""
     by_class = {method.estimator: name for name, method in METHODS.items()}
     return by_class.get(text, text)
+
+
+def _kernel_name(text: str) -> str:
+    """A kernel of ours, or one that somebody has registered."""
+    if text not in KERNELS:
+        from kernelet.kernels.resolve import kernel_names
+
+        names = kernel_names()
+        if text not in names:
+            near = nearest(text, names)
+            hint = f"; do you mean {near}?" if near else ""
+            known = ", ".join(names)
+            raise argparse.ArgumentTypeError(f"unknown kernel {text!r}, known are {known}{hint}")
+    return text
 
 
 def parsed(text: str) -> Any:

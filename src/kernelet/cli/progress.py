@@ -160,16 +160,9 @@ class FitSteps:
         """Move the bar; False lets the fit go on."""
         if context.parent is not None:
             step = getattr(estimator, "_last_step", None)
-            self.bar.say(self.text if step is None else f"{self.text}: {step_text(step)}")
+            self.bar.say(self.text if step is None else f"{self.text}: {step.brief}")
             self.bar.advance(1)
         return False
-
-
-def step_text(step: Any) -> str:
-    """A step in words: W, how much it fell, the rows in use and the time left."""
-    rows = "" if step.n_used == step.n_rows else f", {step.n_used} of {step.n_rows} rows in use"
-    share = step.gain / (abs(step.value) or 1.0)
-    return f"W {step.value:.4g}, gain {share:.1%}{rows}, at most {step.seconds_left:.0f} s left"
 
 
 def watched(estimator: Any, bar: Bar, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from math import inf
 from numbers import Real
 from typing import Any, Protocol, final
@@ -11,6 +12,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.expression import Expression
 from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
@@ -208,6 +210,21 @@ class Kernel(ABC):
         """sum_i W_ij dk(x_i, z_j)/dz_j for every j, an array of shape (m, d)."""
         return self.value_and_pullback(X, Z)[1](W)
 
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        """k(x, z) as a formula of sums over the features, which exports are made of.
+
+        Parameters
+        ----------
+        scales : tuple of float, default=()
+            By which the features are multiplied first.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        raise ValueError(f"{self!r} has no formula, so it cannot be exported.")
+
     @final
     def specification(self) -> dict[str, Any]:
         """Name and parameters as a dict that JSON can hold; `kernel_from_specification` reads it.
@@ -215,16 +232,9 @@ class Kernel(ABC):
         Raises
         ------
         ValueError
-            If the kernel is, or contains, a Python function.
+            If the kernel is, or contains, a Python function, or its class is not registered.
         """
-        if not self.is_serializable:
-            raise ValueError(
-                f"{self!r} contains a Python function, which cannot be written to a file. "
-                "Use a kernel of kernelet.kernels, or sums and products of them."
-            )
-        # Every leaf is a dataclass, which the type of its base class cannot say.
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return {"name": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields}
+        return described(self, np.ndarray.tolist)
 
     def __add__(self, other: object) -> Kernel:
         from kernelet.kernels.composite import Sum  # it imports this module
@@ -241,12 +251,35 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Kernel):
-        return value.specification()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+def described(
+    kernel: Kernel,
+    array: Callable[[Any], object],
+    further: Callable[[Kernel], dict[str, Any]] = lambda kernel: {},
+) -> dict[str, Any]:
+    """The specification of a kernel.
+
+    ``array`` says what becomes of arrays, ``further`` what else to say of each kernel in it.
+    """
+    from kernelet.kernels.registry import require_registered  # it imports this module
+
+    if not kernel.is_serializable:
+        raise ValueError(
+            f"{kernel!r} contains a Python function, which cannot be written to a file. "
+            "Use a kernel of kernelet.kernels, or sums and products of them."
+        )
+    require_registered(kernel)
+
+    def plain(value: object) -> object:
+        if isinstance(value, Kernel):
+            return described(value, array, further)
+        if isinstance(value, np.ndarray):
+            return array(value)
+        return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+    # Every leaf is a dataclass, which the type of its base class cannot say.
+    fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
+    parameters = {field.name: plain(getattr(kernel, field.name)) for field in fields}
+    return {"name": kernel.name} | parameters | further(kernel)
 
 
 def _checked(X: Rows, Z: FloatArray) -> tuple[Rows, FloatArray]:

@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from kernelet.kernels.base import Kernel
-from kernelet.kernels.composite import Product, Scaled, Sum
-from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
-from kernelet.kernels.laplacian import Laplacian
-from kernelet.kernels.projected_features import ProjectedFeatures
-from kernelet.kernels.radial import (
-    Exponential,
-    Gaussian,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-)
-from kernelet.kernels.scaled_features import ScaledFeatures
-
-_CLASSES: tuple[type[Any], ...] = (
-    Gaussian,
-    Exponential,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-    Sum,
-    Product,
-    Scaled,
-    ScaledFeatures,
-    ProjectedFeatures,
-)
-_BY_NAME: dict[str, type[Any]] = {kernel.name: kernel for kernel in _CLASSES}
+from kernelet.kernels.registry import parameter_names, registered_kernels
 
 # Far more than anybody nests, far less than Python's own limit: a file is not to be trusted.
 _MAX_DEPTH = 50
@@ -48,7 +18,7 @@ def kernel_from_specification(specification: Mapping[str, Any]) -> Kernel:
     Parameters
     ----------
     specification : mapping
-        "name" and the parameters of the kernel, all of them, as JSON values.
+        "name", that of a registered kernel, and its parameters, all of them, as JSON values.
 
     Returns
     -------
@@ -75,19 +45,21 @@ def _build(specification: object, depth: int) -> Kernel:
         raise ValueError(f"The kernel is nested more than {_MAX_DEPTH} levels deep.")
     if not isinstance(specification, Mapping):
         raise ValueError(f"A kernel specification must be a mapping, got {specification!r}.")
-    name = specification.get("name")
-    if not isinstance(name, str) or name not in _BY_NAME:
-        raise ValueError(f"Unknown kernel name {name!r}; known are {', '.join(_BY_NAME)}.")
-    kernel_class = _BY_NAME[name]
-    expected = {field.name for field in dataclasses.fields(kernel_class)}
+    name, known = specification.get("name"), registered_kernels()
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(
+            f"Unknown kernel name {name!r}; known are {', '.join(sorted(known))}. A kernel of "
+            "another package has to be registered first, by kernelet.kernels.register_kernel."
+        )
+    expected = parameter_names(known[name])
     given = set(specification) - {"name"}
-    if given != expected:
+    if given != {*expected}:
         raise ValueError(
             f"The kernel {name!r} takes the parameters {sorted(expected)}, "
             f"but the specification has {sorted(map(str, given))}."
         )
     values = {key: _value(specification[key], depth + 1) for key in expected}
-    kernel: Kernel = kernel_class(**values)
+    kernel: Kernel = known[name](**values)
     return kernel
 
 

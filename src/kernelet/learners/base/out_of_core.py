@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.base.model_file import remember_training
+from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.base.training_kernel import check_numbers, check_values
 from kernelet.learners.base.weights import class_weights, without_rounding
 from kernelet.rows import LabelledBlocks, Pieces, open_pieces
@@ -54,6 +55,12 @@ class OutOfCoreData:
     centre: FloatArray
     spread: FloatArray
     least_weight: float
+
+    @property
+    def at_hand(self) -> TrainingSet:
+        """Rows in memory that stand for all: the sample."""
+        block, weights = self.sample.block, self.sample.weights
+        return TrainingSet(block.X, block.codes, weights, self.n_classes, self.kernel, self.rng)
 
     @property
     def n_classes(self) -> int:

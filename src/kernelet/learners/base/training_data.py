@@ -44,6 +44,11 @@ class TrainingSet:
     rng: np.random.RandomState
 
     @property
+    def at_hand(self) -> TrainingSet:
+        """Rows in memory that stand for all."""
+        return self
+
+    @property
     def targets(self) -> FloatArray:
         """-1/+1 labels: one column for two classes (+1 is the second), one per class for more."""
         if self.n_classes == 2:

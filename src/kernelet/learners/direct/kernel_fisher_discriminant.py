@@ -15,12 +15,13 @@ from kernelet.learners.base.parameters import count, positive
 from kernelet.learners.base.progress import with_callbacks
 from kernelet.learners.base.training_data import training_set
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.direct.fisher_search import learn_fisher
+from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.problems.fisher import DiscriminantProblem
+from kernelet.learners.direct.search.rows import RowsInMemory
 
 
 @saved(objective_=float, n_iter_=int, interrupted_=bool)
-class KernelFisherDiscriminant(KernelFeatures):
+class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
     r"""Fisher features of many classes in a kernel's feature space.
 
     The leading directions of
@@ -152,9 +153,8 @@ class KernelFisherDiscriminant(KernelFeatures):
                 "n_vectors or give a smaller n_components."
             )
         problem = DiscriminantProblem(data.codes, data.weights, positive("mu", self.mu), k)
-        end = learn_fisher(self, data, problem)
-        self.objective_ = -end.value
-        self.machine_ = end.machine
+        rows = RowsInMemory(data.X, data.weights, problem, self.classes_[data.codes])
+        self.machine_ = self._directions(rows, data.kernel, data.rng).machine
         warn_if_constant(self, data.X)
         return self
 

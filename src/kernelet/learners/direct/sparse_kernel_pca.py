@@ -20,7 +20,7 @@ from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.inverse_transform import WAY_BACK, WayBack
 from kernelet.learners.direct.pre_images import learn_pre_images
 from kernelet.learners.direct.problems.pca import PrincipalProblem
-from kernelet.learners.direct.search.ground import TableGround
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 # Components of less variance than this share of the first are rounding errors.
@@ -185,11 +185,10 @@ class SparseKernelPCA(
                 "n_vectors or give a smaller n_components."
             )
         problem = PrincipalProblem(data.weights, wanted)
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
-        )
-        machine = self._store(searches, data.kernel)
-        variance = 0.5 * searches[0].best.norm_gradient
+        rows = RowsInMemory(data.X, data.weights, problem)
+        learned = self._search_vectors([rows], data.kernel, data.rng)
+        machine = self._store(learned, data.kernel)
+        variance = 0.5 * learned.searches[0].best.norm_gradient
         kept = np.arange(variance.size) == 0
         kept |= variance > _NO_VARIANCE * variance[0]
         self.explained_variance_ = np.maximum(variance[kept], 0.0)

@@ -14,7 +14,7 @@ from kernelet.learners.base.parameters import cost
 from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
-from kernelet.learners.direct.search.ground import TableGround
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 
@@ -170,10 +170,8 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
     def _learn(self, data: RegressionSet) -> KernelMachine:
         C, bias = cost(self.C), bool(self.fit_intercept)
         problem = RidgeProblem(data.targets, C * data.weights, bias)
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights, data.targets), data.kernel, [problem], data.rng
-        )
-        machine = self._store(searches, data.kernel)
+        rows = RowsInMemory(data.X, data.weights, problem, data.targets)
+        machine = self._store(self._search_vectors([rows], data.kernel, data.rng), data.kernel)
         deviations = leave_one_out(machine, data.X, data.targets, data.weights, self.C_, bias)
         share = data.weights / data.weights.sum()
         self.loo_error_ = float(np.mean(share @ np.square(deviations)))

@@ -22,9 +22,9 @@ from kernelet.learners.base.vectors import HasVectors
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.kernel_learning.guards import HeldOutVolume, shuffled_features
 from kernelet.learners.direct.problems.interval import OneClassProblem
-from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.objective import FloatArray
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 
@@ -188,10 +188,9 @@ class SparseOneClassSVM(
             raise ValueError(f"nu must be above 0 and at most 1; got {self.nu!r}.")
         tol = INNER_SHARE * positive("tol", self.tol)
         problem = OneClassProblem(data.weights, float(self.nu), tol)
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
-        )
-        self.machine_ = self._store(searches, data.kernel)
+        rows = RowsInMemory(data.X, data.weights, problem)
+        learned = self._search_vectors([rows], data.kernel, data.rng)
+        self.machine_ = self._store(learned, data.kernel)
         warn_if_constant(self, data.X)
         return self
 
@@ -243,8 +242,9 @@ class SparseOneClassSVM(
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
+    @staticmethod
     def _guard(
-        self, X: Any, problem: OneClassProblem, held: NDArray[np.intp], seed: int
+        X: Any, problem: OneClassProblem, held: NDArray[np.intp], seed: int
     ) -> HeldOutVolume:
         return HeldOutVolume(X[held], problem.C[held], shuffled_features(X, problem.C, seed))
 

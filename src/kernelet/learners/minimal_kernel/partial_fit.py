@@ -1,4 +1,4 @@
-"""Classifiers that learn from batches, beside what they keep of the rows before."""
+"""Classifiers that learn from batches, together with what they keep of earlier ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.progress import with_callbacks
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.base.training_kernel import training_kernel
 from kernelet.learners.base.weights import class_weights
 from kernelet.learners.minimal_kernel.candidates import BoolArray, Kept
@@ -30,13 +31,8 @@ class StreamClassifier(KernelClassifier):
     A subclass leaves the rows that it keeps in ``_kept``, and the generator in ``_rng``.
     """
 
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
     class_weight: Mapping[Any, float] | str | None
-    random_state: Any
-    n_rows_seen_: int
+    random_state: int | np.random.RandomState | None
     _kept: Kept
     _rng: np.random.RandomState
 
@@ -56,7 +52,7 @@ class StreamClassifier(KernelClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a further batch of rows, beside those that are kept of the ones before.
+        """Learn from a further batch of rows, together with those kept of earlier ones.
 
         Kept are the rows that generate the machine and those that are its vectors (m1 + m2, remark
         4.4), and a sample of the others that stands for them: memory does not grow with the number
@@ -110,7 +106,7 @@ class StreamClassifier(KernelClassifier):
         return self
 
     def _merged(
-        self, X: Any, codes: NDArray[np.intp], weights: FloatArray, is_first: bool
+        self, X: Rows, codes: NDArray[np.intp], weights: FloatArray, is_first: bool
     ) -> tuple[TrainingSet, BoolArray]:
         """The batch together with the rows that are kept, canonical."""
         kept = Kept(X, codes, weights, np.zeros(codes.size, dtype=bool))
