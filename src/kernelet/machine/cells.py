@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kernelet.kernels.numerics.arrays import FloatArray
 
 
 class MissingColumnError(ValueError):
@@ -100,7 +101,7 @@ def _is_number(cell: object) -> bool:
     return isinstance(cell, numbers.Real | Decimal) and not isinstance(cell, bool | np.bool_)
 
 
-def as_numbers(name: str, column: Any) -> NDArray[np.float64]:
+def as_numbers(name: str, column: Any) -> FloatArray:
     """A column as float64, NaN where it is missing; texts of numbers are read.
 
     Raises

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.cells import as_numbers, as_texts
 
-FloatArray = NDArray[np.float64]
 SCALINGS = ("standard", "minmax", "none")
 
 

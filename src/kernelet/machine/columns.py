@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.cells import MissingColumnError, is_numeric, table_columns
 from kernelet.machine.column_kinds import (
     SCALINGS,
@@ -21,8 +21,6 @@ from kernelet.machine.column_kinds import (
 )
 
 __all__ = ["Category", "ColumnEncoder", "MissingColumnError", "Number", "UnknownCategoryWarning"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
 
 @dataclass(frozen=True, eq=False)

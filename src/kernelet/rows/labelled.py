@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelet.rows.block import Block, FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.rows.block import Block
 from kernelet.rows.pieces import Piece, Pieces
 
 # Rows that are worked on at once. Sums are over such blocks, in the order of the rows.

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelet.rows.block import Block, IndexArray
+from kernelet.kernels.numerics.arrays import IndexArray
+from kernelet.rows.block import Block
 from kernelet.rows.labelled import LabelledBlocks, Sample
 
 # Sizes that differ by less are taken for equal: classes are drawn in whole rows, so that the size

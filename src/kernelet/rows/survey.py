@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernelet.rows.block import FloatArray, IndexArray, largest_number
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.rows.block import largest_number
 from kernelet.rows.pieces import Piece, Pieces
 
 # Rows that are looked at together.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
 # Slopes closer to zero than this share of all costs are rounding of an exact balance.
 _FLAT = 1e-12

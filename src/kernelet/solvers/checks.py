@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.solvers.solution import Solution
 
 
 def checked_labels(y: ArrayLike, n: int) -> FloatArray:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
 
 class Status(enum.Enum):
@@ -64,7 +62,7 @@ class Solution:
     dual_value: float
     n_iter: int
     n_rounds: int = 1
-    working_set: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    working_set: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     status: Status = Status.OPTIMAL
     unit: float = 1.0
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+
 if TYPE_CHECKING:
     from kernelet.kernels import Kernel
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 N_CANDIDATES = 59
 """With probability 0.95 the best of 59 random rows is among the best 5 per cent of all rows."""

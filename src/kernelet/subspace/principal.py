@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from kernelet.subspace.whitening import FloatArray, SubspaceMap, relative_rank_tolerance
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.subspace.whitening import SubspaceMap, relative_rank_tolerance
 
 if TYPE_CHECKING:
     from kernelet.kernels import Kernel

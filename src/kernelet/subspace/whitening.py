@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from kernelet.kernels.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from kernelet.kernels import Kernel
-
-FloatArray = NDArray[np.float64]
 
 
 def relative_rank_tolerance(m: int) -> float:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 P = ParamSpec("P")
 R = TypeVar("R")
 FloatArray: TypeAlias = NDArray[Any]
+IndexArray: TypeAlias = NDArray[np.intp]
+BoolArray: TypeAlias = NDArray[np.bool_]
 # A 2-D NumPy array or a SciPy CSR matrix; Any, since SciPy's types are not ours to import.
 Rows: TypeAlias = Any
 

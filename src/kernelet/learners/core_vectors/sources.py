@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.rows import Block
@@ -18,7 +19,6 @@ from kernelet.solvers.enclosing_ball.labelled_rows import (
     OutOfCoreLabelledRows,
     TableRows,
 )
-from kernelet.solvers.solution import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

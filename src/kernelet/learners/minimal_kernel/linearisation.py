@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers import Solution, hinge_lasso
 from kernelet.solvers.linear_program.sequence import LinearProgramSequence
-from kernelet.solvers.solution import FloatArray
 
 # A linearisation that falls by less than this share of its value does not fall, (27).
 STATIONARY = 1e-9

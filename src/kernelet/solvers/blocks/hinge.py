@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import (
@@ -41,7 +42,7 @@ from kernelet.solvers.blocks.models import (
     SampledModel,
     SampleView,
 )
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
 
 # Rows near the margin of an output that all blocks together may return: in all, or per feature if
 # that is more.

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 from kernelet.rows import Block
-from kernelet.solvers.solution import FloatArray
 
 # Half-width, in units of the margin, of the band around 1 whose rows are looked at one by one.
 BAND = 0.15
@@ -55,7 +54,7 @@ class Targets:
         """Of some outputs only."""
         return Targets(tuple(self.positive[k] for k in outputs))
 
-    def of(self, codes: NDArray[np.intp]) -> FloatArray:
+    def of(self, codes: IndexArray) -> FloatArray:
         """Labels, -1 or +1, a column for each output."""
         return np.where(codes[:, None] == np.array(self.positive), 1.0, -1.0)
 
@@ -104,7 +103,7 @@ class MarginSums:
     group_sums: FloatArray
     reach: FloatArray
     near: tuple[Block, ...]
-    is_near: tuple[NDArray[np.bool_], ...]
+    is_near: tuple[BoolArray, ...]
 
     def __add__(self, other: MarginSums) -> MarginSums:
         return MarginSums(
@@ -116,7 +115,7 @@ class MarginSums:
             self.is_near + other.is_near,
         )
 
-    def near_rows(self) -> tuple[Block, NDArray[np.bool_]]:
+    def near_rows(self) -> tuple[Block, BoolArray]:
         """The rows near the margin as one block, and of which outputs."""
         return Block.joined(self.near), np.concatenate(self.is_near)
 
@@ -170,14 +169,12 @@ class MarginPass:
         )
 
 
-def groups_of(slack: FloatArray) -> NDArray[np.intp]:
+def groups_of(slack: FloatArray) -> IndexArray:
     """The group of rows by how far they are inside the margin, or -1."""
     return np.searchsorted(EDGES, slack, side="left") - 1
 
 
-def group_indicator(
-    slack: FloatArray, Y: FloatArray, near: NDArray[np.bool_], costs: FloatArray
-) -> Any:
+def group_indicator(slack: FloatArray, Y: FloatArray, near: BoolArray, costs: FloatArray) -> Any:
     """Costs of the rows, in the line of their output, side and group; of shape (groups, n)."""
     n, k = slack.shape
     groups = groups_of(slack)

@@ -10,13 +10,13 @@ from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.rows import Block
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import EDGES, N_GROUPS, MarginSums, Point, Targets
 from kernelet.solvers.hinge.ridge import hinge_ridge, solve_subproblem
 from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 # Rows of each class that a sample always has of it.
 _FEWEST = 50

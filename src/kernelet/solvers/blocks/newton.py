@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Features, Point, Targets
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
 from kernelet.solvers.squared_hinge.ridge import squared_hinge_ridge
 
 _MAX_PASSES = 60

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.blocks.margins import Point
 from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
 from kernelet.solvers.interior_point.primal_dual import interior_point
 from kernelet.solvers.linear_program.hinge_lasso import Norm, hinge_lasso
 from kernelet.solvers.linear_program.norms import Capacity, LargestNorm, OneNorm
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 _MAX_ITER = 200
 # Cost of going farther than a step may go, in shares of what draws a weight there.

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray, dense
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.core_set import ROUNDING_RIDGE, CoreSet
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
-from kernelet.solvers.enclosing_ball.free_points import IndexArray
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +204,7 @@ class Ball:
         )
         self.reach = self.primal_value = float("nan")
 
-    def is_member(self, index: IndexArray) -> NDArray[np.bool_]:
+    def is_member(self, index: IndexArray) -> BoolArray:
         """Which rows are in the core set."""
         return np.array([i in self._members for i in index.tolist()], dtype=bool)
 

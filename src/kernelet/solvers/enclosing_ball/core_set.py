@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.solvers.enclosing_ball.free_points import FreePoints, IndexArray
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.solvers.enclosing_ball.free_points import FreePoints
 
 # A point whose margin is below that of the others by less than this share is on the ball.
 _TOLERANCE = 1e-10

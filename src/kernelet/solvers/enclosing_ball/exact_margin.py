@@ -13,17 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, dense
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
 from kernelet.solvers.enclosing_ball.margin_coordinates import line_search, margin_in_coordinates
 from kernelet.solvers.parallel import one_thread_if_small
-from kernelet.solvers.solution import FloatArray, Status
-
-IndexArray = NDArray[np.intp]
+from kernelet.solvers.solution import Status
 
 # Rows of the first working set, and how many may join at once.
 _FIRST = 1000

@@ -11,10 +11,9 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
-from kernelet.solvers.enclosing_ball.free_points import IndexArray
-from kernelet.solvers.solution import FloatArray
 
 # A function whose values are below this share of the sum of its terms is rounding: four units in
 # the last place. Terms that cancel in full leave a fifth of a unit, where the classes of breast

@@ -8,13 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtpqrt
 
-from kernelet.solvers.solution import FloatArray
-
-IndexArray = NDArray[np.intp]
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
 # Of the diagonal: a smaller pivot is rounding error.
 _LEAST_PIVOT = 1e-14

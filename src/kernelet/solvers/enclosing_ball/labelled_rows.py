@@ -10,14 +10,12 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample, Sum
-from kernelet.solvers.solution import FloatArray
 
 S = TypeVar("S", bound=Sum)
-IndexArray = NDArray[np.intp]
 
 
 class LabelledRows(Protocol):

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.ball import Ball, Look, Outline
 from kernelet.solvers.enclosing_ball.expansions import Expansion
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
-from kernelet.solvers.solution import FloatArray
 
 # Rows that are kept from a look at all rows: those beyond the ball and, where a look is expensive,
 # those next to it, since they are the next to be outside when the centre has moved.

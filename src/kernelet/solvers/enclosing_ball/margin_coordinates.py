@@ -10,11 +10,10 @@ problem, solved by orthogonal factors, which lose half as many digits as the nor
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 
 # Derivatives that are this small beside those at the start of a step are zero.
 _ROUNDING = 1e-10
@@ -60,7 +59,7 @@ def margin_in_coordinates(K: FloatArray, C: FloatArray, max_iter: int) -> FloatA
     return a
 
 
-def _minimum_over(active: NDArray[np.bool_], L: FloatArray, C: FloatArray) -> FloatArray:
+def _minimum_over(active: BoolArray, L: FloatArray, C: FloatArray) -> FloatArray:
     """v if these rows, and no others, have a loss: ridge regression of 1 on them."""
     root, rank = np.sqrt(C[active]), L.shape[1]
     system = np.vstack([root[:, None] * L[active], np.eye(rank)])

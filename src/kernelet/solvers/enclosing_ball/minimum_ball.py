@@ -12,15 +12,14 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import check_rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, check_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers.checks import checked_costs, checked_labels
 from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.expansions import Directions
-from kernelet.solvers.enclosing_ball.free_points import IndexArray
 from kernelet.solvers.enclosing_ball.growth import enclose
 from kernelet.solvers.enclosing_ball.labelled_rows import TableRows
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.hinge.ridge import balanced, ridge_point
 from kernelet.solvers.hinge.working_set import Subproblem
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
 # Values below this count as zero: where nothing costs anything there is no value to relate to.
 _NOTHING = 1e-10

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.checks import checked_costs, checked_labels, checked_tolerance
 from kernelet.solvers.hinge.ridge import hinge_ridge
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
 # Ridge problems solved in the search for the one with the right norm.
 _MAX_SOLVES = 60

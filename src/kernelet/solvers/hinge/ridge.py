@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet._accelerate import accelerated, interruption
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.checks import (
     checked_columns,
@@ -21,7 +22,7 @@ from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
 from kernelet.solvers.interior_point.primal_dual import interior_point
 from kernelet.solvers.interior_point.regularizers import Ridge
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 # With more numbers in the working set, BLAS on several threads beats one compiled loop.
 _LARGE = 1_000_000

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.hinge.working_set import (
     GUESS_TOL,
     WARM_BAND,
@@ -19,7 +20,7 @@ from kernelet.solvers.hinge.working_set import (
 )
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
 # Half-width, in units of the margin, of the band around 1 kept from a solution of a sample.
 _COLD_BAND = 0.5

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
 # Half-width, in units of the margin, of the band around 1 that rows do not leave.
 WARM_BAND = 0.15
@@ -102,7 +103,7 @@ class WorkingSet:
                 self.sides[members[nearest[:_FEWEST_OF_A_CLASS]]] = 0
 
     @property
-    def index(self) -> NDArray[np.intp]:
+    def index(self) -> IndexArray:
         """The rows of the working set."""
         return np.flatnonzero(self.sides == 0)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
 # Pivots below this share of their diagonal have lost ten digits to cancellation.
 PIVOT_FLOOR = 1e-10

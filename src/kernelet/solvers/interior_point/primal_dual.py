@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.interior_point.complementarity import Pair, centred
 from kernelet.solvers.interior_point.newton import PIVOT_FLOOR, NewtonSystem
 from kernelet.solvers.interior_point.regularizers import Regularizer
 from kernelet.solvers.parallel import one_thread_if_small
-from kernelet.solvers.solution import FloatArray
 
 # A step that stays this far inside the boundary; the usual compromise of such methods.
 _BACK_OFF = 0.995

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.interior_point.complementarity import Pair, centred
-from kernelet.solvers.solution import FloatArray
 
 
 class Regularizer(Protocol):
@@ -164,7 +164,8 @@ class MaxNorm:
         slip = q - self.d * (self.plus.x - self.minus.x)
         # tau - d w and tau + d w are their slacks exactly: so they start, and every direction
         # keeps it so
-        return slip - self.d * (plus - minus) + self.tilt * (self.rise / self.total)
+        right: FloatArray = slip - self.d * (plus - minus) + self.tilt * (self.rise / self.total)
+        return right
 
     def recover(self, dw: FloatArray) -> None:
         d_tau = (self.rise + float(self.tilt @ dw)) / self.total

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 
 # At least this many rows may join at once; the worst come first.
 _MOST_ADDED = 2000
@@ -36,12 +36,12 @@ class ChosenRows:
         self.sides: NDArray[np.int8] = np.where(C > 0, 0, -1).astype(np.int8)
 
     @property
-    def index(self) -> NDArray[np.intp]:
+    def index(self) -> IndexArray:
         """The chosen rows."""
         return np.flatnonzero(self.sides == 0)
 
     @property
-    def groups(self) -> list[NDArray[np.intp]]:
+    def groups(self) -> list[IndexArray]:
         """The rows behind each mean."""
         groups = [np.flatnonzero((self.sides > 0) & (self.y == label)) for label in (-1.0, 1.0)]
         return [members for members in groups if members.size]
@@ -61,7 +61,7 @@ class ChosenRows:
         self.sides[chosen & (margins < 1.0 - band)] = 1
         self._keep_both_classes(margins)
 
-    def narrow(self, chosen: NDArray[np.bool_], margins: FloatArray) -> None:
+    def narrow(self, chosen: BoolArray, margins: FloatArray) -> None:
         """Choose these rows, and for the others the side that their margin is on."""
         self.sides = np.where(margins > 1.0, -1, 1).astype(np.int8)
         self.sides[chosen] = 0

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 
 # A vertex counts as optimal when it misses bounds and signs by no more than this.
 _ROUNDING = 1e-9
@@ -24,8 +23,6 @@ _SLIGHT = 1e-13
 _PIVOTS = 50
 # The tightest tolerance that HiGHS accepts without complaint about scaled problems.
 _HIGHS_TOLERANCE = 1e-9
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

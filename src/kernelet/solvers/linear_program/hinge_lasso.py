@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.checks import (
     checked_columns,
     checked_costs,
@@ -18,7 +19,7 @@ from kernelet.solvers.linear_program.norms import Capacity, LargestNorm, OneNorm
 from kernelet.solvers.linear_program.rounds import solve_linear_programs
 from kernelet.solvers.linear_program.unpenalized import solve_unpenalized
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 Norm = Literal[1, "inf"]
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 from kernelet.solvers.checks import checked_costs, checked_tolerance
 from kernelet.solvers.linear_program.crossover import (
     Basis,
@@ -25,7 +26,7 @@ from kernelet.solvers.linear_program.crossover import (
     vertex_at,
 )
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
 
 _MAX_ROUNDS = 200
 # Pairs within this distance of the margin of the start are in the first round.
@@ -33,8 +34,6 @@ _BAND = 0.05
 # At least this many pairs and weights may join in a round; the worst come first.
 _MOST_ADDED = 500
 _ROUNDING = 1e-9
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +144,7 @@ class _State:
     """Which pairs and weights are in the program, and its last basis."""
 
     def __init__(
-        self, rows: Rows, owner: NDArray[np.intp], n_classes: int, C: FloatArray, penalty: float
+        self, rows: Rows, owner: IndexArray, n_classes: int, C: FloatArray, penalty: float
     ) -> None:
         self.rows, self.owner, self.C, self.penalty = rows, owner, C, penalty
         self.n_classes = n_classes
@@ -175,7 +174,7 @@ class _State:
         margins: FloatArray = 0.5 * (own[:, None] - scores)
         return margins
 
-    def _program(self) -> tuple[LinearProgram, NDArray[np.intp], NDArray[np.intp]]:
+    def _program(self) -> tuple[LinearProgram, IndexArray, IndexArray]:
         """The dual over the pairs: max sum a, |Phi'V| <= c for the weights, = 0 for the biases."""
         row, k = np.nonzero(self.pairs)
         j, output = np.nonzero(self.kept)
@@ -251,7 +250,7 @@ class _State:
         return solution, not ((missed > 0.0).any() or (beyond > 0.0).any())
 
 
-def _signs(owner: NDArray[np.intp], k: NDArray[np.intp], output: NDArray[np.intp]) -> FloatArray:
+def _signs(owner: IndexArray, k: IndexArray, output: IndexArray) -> FloatArray:
     """What each pair's margin has of each output: half of its own, less half of the other."""
     own = output[:, None] == owner
     signs: FloatArray = 0.5 * own - 0.5 * (output[:, None] == k)

@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.interior_point.regularizers import Lasso, MaxNorm, Regularizer
-from kernelet.solvers.linear_program.crossover import BoolArray, LinearProgram, Vertex
-from kernelet.solvers.solution import FloatArray
+from kernelet.solvers.linear_program.crossover import LinearProgram, Vertex
 
 # Columns farther than this from the boundary of the dual ball have no weight.
 _INSIDE = 1e-6

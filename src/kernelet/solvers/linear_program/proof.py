@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.linear_program.chosen_rows import ROUNDING
 from kernelet.solvers.linear_program.norms import Capacity, lower_bound
 from kernelet.solvers.linear_program.small import NOISE, UNIT, Answer
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 
 def prove(

@@ -19,11 +19,12 @@ from itertools import compress
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.linear_program.norms import Capacity
 from kernelet.solvers.linear_program.state import LinearState
 from kernelet.solvers.parallel import map_in_threads, one_thread_if_small
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 # With more than _FEW_ROWS rows a cold start solves every fourth row first, if that leaves enough
 # rows for each column.

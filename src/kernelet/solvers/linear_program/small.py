@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.interior_point.primal_dual import interior_point
-from kernelet.solvers.linear_program.crossover import BoolArray, nearest_vertex
+from kernelet.solvers.linear_program.crossover import nearest_vertex
 from kernelet.solvers.linear_program.norms import Capacity, variables_of
 from kernelet.solvers.parallel import one_thread_if_small
-from kernelet.solvers.solution import FloatArray
 
 # A gap is relative to the value however small that is.
 UNIT = float(np.finfo(np.float64).tiny)

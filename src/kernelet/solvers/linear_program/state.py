@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.linear_program.chosen_rows import ChosenRows
 from kernelet.solvers.linear_program.norms import Capacity
 from kernelet.solvers.linear_program.proof import prove
 from kernelet.solvers.linear_program.small import Answer, SmallProblem
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
 # Gap from which vertices are tried, the one from which pivots are made to find them, and the most
 # vertices.
@@ -109,9 +109,7 @@ class LinearState:
         if 2 * np.count_nonzero(columns) < self.m:
             self.columns &= columns
 
-    def _promising(
-        self, w: FloatArray, pull: FloatArray, shell: float, slight: float
-    ) -> NDArray[np.bool_]:
+    def _promising(self, w: FloatArray, pull: FloatArray, shell: float, slight: float) -> BoolArray:
         size = np.abs(w)
         kept = np.where(size > slight * size.max(initial=0.0), w, 0.0)
         return self.capacity.promising(kept, pull, max(_SHELL, shell))
@@ -211,7 +209,7 @@ class LinearState:
         solution: Solution,
         margins: FloatArray | None,
         missed: FloatArray,
-        joining: NDArray[np.bool_],
+        joining: BoolArray,
     ) -> None:
         """Go on to vertices if that is near enough; otherwise choose rows, columns, tolerance."""
         assert self.best is not None
@@ -260,9 +258,7 @@ class LinearState:
         self.columns &= self._promising(w, self.best_pull, _SHELL, _SLIGHTEST)
         self.answer = Answer(w, self.best.intercept, a)
 
-    def _after_vertex(
-        self, solution: Solution, missed: FloatArray, joining: NDArray[np.bool_]
-    ) -> None:
+    def _after_vertex(self, solution: Solution, missed: FloatArray, joining: BoolArray) -> None:
         """Take the vertex if it proves itself; otherwise the next one, or back to the interior."""
         assert self.best is not None
         if self.is_rounding:

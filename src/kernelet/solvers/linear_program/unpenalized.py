@@ -11,11 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.linear_program.norms import Capacity, lower_bound
 from kernelet.solvers.linear_program.rounds import solve_linear_programs
 from kernelet.solvers.linear_program.small import UNIT, Answer, SmallProblem
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
 # The first penalty in shares of what all multipliers together can pull at a column of unit size,
 # how much smaller the next is at least, and the most that are tried.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
 # Distance, relative to the value, beyond which the multipliers are scaled.
 _FAR = 1e-2

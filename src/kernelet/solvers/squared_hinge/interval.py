@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.solvers.rows import ArrayRows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 from kernelet.solvers.squared_hinge.newton import minimize
 
 # Of a score, in shares of the ends that it is compared with: four units in the last place.
@@ -129,7 +129,7 @@ class _BothSides:
         one_side = self._rows.scores(weights)
         return np.concatenate([one_side, one_side])
 
-    def take(self, index: NDArray[np.intp]) -> FloatArray:
+    def take(self, index: IndexArray) -> FloatArray:
         return self._rows.take(index % self._n)
 
     def take_all(self) -> FloatArray:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.squared_hinge.nearby_newton import Intervals, NearbyNewton
 
 # The tolerance for a search over features: what is left after the last step is smaller by its

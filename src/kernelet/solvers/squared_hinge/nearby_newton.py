@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
 # A step is taken if it gains at least this share of what the quadratic promises; one of half the
 # length is tried otherwise.
@@ -27,7 +27,6 @@ _SHORTEST = 1e-3
 # A step that promises less than this share of the tolerance is the last one.
 _SHARE = 0.3
 
-IndexArray = NDArray[np.intp]
 # +1 for a score below its interval, -1 above, 0 within.
 Sides = NDArray[np.int8]
 

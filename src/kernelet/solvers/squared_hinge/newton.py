@@ -11,10 +11,10 @@ found exactly, and the method ends after finitely many steps.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
 from kernelet.solvers.squared_hinge.certificate import Point, prove
 from kernelet.solvers.squared_hinge.system import ActiveSystem
 
@@ -71,7 +71,7 @@ def minimize(
 
 
 def regress(
-    rows: Rows, y: FloatArray, costs: FloatArray, active: NDArray[np.bool_]
+    rows: Rows, y: FloatArray, costs: FloatArray, active: BoolArray
 ) -> tuple[FloatArray, float]:
     """The machine (w, b) that is optimal if exactly these rows have a margin below one."""
     system = ActiveSystem(rows, 2.0 * costs)

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 from kernelet.solvers.squared_hinge.certificate import Point, prove
 from kernelet.solvers.squared_hinge.newton import minimize, regress
 
@@ -88,7 +88,7 @@ class _Problem:
     status: Status = Status.OPTIMAL
     n_iter: int = 0
     n_rounds: int = 0
-    index: NDArray[np.intp] = field(init=False)  # the working set, in increasing order
+    index: IndexArray = field(init=False)  # the working set, in increasing order
     point: Point = field(init=False)  # over the working set until it is proven on all rows
 
     def __post_init__(self) -> None:

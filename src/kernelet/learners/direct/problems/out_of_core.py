@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import IndexArray
 from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
@@ -17,7 +18,6 @@ from kernelet.learners.direct.search.out_of_core_objective import (
     Slopes,
 )
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.solvers.blocks.margins import N_GROUPS, Features, Point, Targets, groups_of
