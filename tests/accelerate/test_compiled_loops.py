@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose
 
 import kernelet
 from kernelet.kernels import Gaussian
-from kernelet.solvers.interior_point.primal_dual import interior_point
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
 from kernelet.solvers.interior_point.regularizers import Ridge
 from kernelet.subspace import WhitenedMap
 
@@ -66,10 +66,7 @@ def test_compiled_loop_equals_its_twin(C):
                 linear,
                 u,
                 Ridge(),
-                tol=1e-9,
-                max_iter=n_steps,
-                constant=3.0,
-                unit=TINY,
+                Limits(1e-9, n_steps, constant=3.0, unit=TINY),
                 margin=margin,
             )
             assert n_iter == twin.n_iter

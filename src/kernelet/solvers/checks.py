@@ -52,6 +52,15 @@ def checked_columns(
     return labels, [checked_costs(costs, n)] * k
 
 
+def checked_starts(warm_start: Sequence[Solution] | None, m: int) -> None:
+    """Warm starts with as many weights as there are columns."""
+    for start in warm_start or ():
+        if start.weights.shape != (m,):
+            raise ValueError(
+                f"warm_start has {start.weights.size} weights but Phi has {m} columns."
+            )
+
+
 def checked_tolerance(tol: float, max_iter: int) -> None:
     """tol in (0, 1) and max_iter of at least 1."""
     if not 0.0 < tol < 1.0:

@@ -16,9 +16,12 @@ from kernelet.kernels.numerics.blocks import all_blas_threads, find_blas_again, 
 import_module("scipy.linalg")
 find_blas_again()
 
-# Multiplications in a matrix product above which a second thread pays.
+# Multiplications in a loop of matrix products above which a second thread pays: about a tenth of a
+# second on one core. Threads of BLAS wait awake, and below that the waiting costs more than the
+# help.
 _WORTH_A_THREAD = 1_000_000_000
-# Seconds. Ctrl-C that comes just before a thread begins to wait is not heard before the wait ends.
+# Seconds. Ctrl-C that comes just before a thread begins to wait is not heard before the wait ends;
+# a tenth is what a person takes for at once.
 _HEARD_WITHIN = 0.1
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Rows, hinge_lasso_many
 from kernelet.solvers.blocks.hinge import block_hinge
-from kernelet.solvers.blocks.norms import NormPenalty
+from kernelet.solvers.blocks.norms import LinearNormPenalty
 from kernelet.solvers.linear_program.multiclass import multiclass_hinge_lasso
 from kernelet.solvers.rows import as_rows
 from kernelet.subspace import PrincipalMap
@@ -142,7 +142,9 @@ def learn_subspace_lp_out_of_core(
     -------
     SubspaceMachine
     """
-    solutions = block_hinge(data.rows, space, data.sample, C, tol=tol, penalty=NormPenalty(norm))
+    solutions = block_hinge(
+        data.rows, space, data.sample, C, tol=tol, penalty=LinearNormPenalty(norm)
+    )
     weights = np.stack([solution.weights for solution in solutions], axis=1)
     intercepts = np.array([solution.intercept for solution in solutions])
     return SubspaceMachine(weights, intercepts, solutions)

@@ -34,7 +34,6 @@ from kernelet.solvers.blocks.margins import (
     Targets,
 )
 from kernelet.solvers.blocks.models import (
-    UNIT,
     BlockMultipliers,
     NearRows,
     Penalty,
@@ -42,21 +41,31 @@ from kernelet.solvers.blocks.models import (
     SampledModel,
     SampleView,
 )
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.solution import Status
 
-# Rows near the margin of an output that all blocks together may return: in all, or per feature if
-# that is more.
+# Rows near the margin of an output that all blocks together may return, or so many for each feature
+# if that is more: enough for a small problem to say where the margin is, and solved in a moment.
 NEAR_ROWS = 20_000
 _NEAR_ROWS_PER_FEATURE = 10
-# Numbers in such rows, of all outputs: with wide rows or many outputs, fewer rows are returned.
+# Numbers in such rows, of all outputs, 32 MB: with wide rows or many outputs, fewer are returned.
 _NEAR_NUMBERS = 4_000_000
-# Features of a sample that are kept at a time.
+# Features of a sample that are kept at a time, 160 MB of doubles.
 _SAMPLE_NUMBERS = 20_000_000
+# Passes before the best point is returned as it is: only what does not converge gets there.
 _MAX_PASSES = 60
-# A sample's promise that the value falls by no more is believed with this margin.
+# A sample's promise that the value falls by no more is believed with this margin: the fall may be
+# about three times as large.
 _PROMISE = 0.3
-# The radius of the next step, after one that went too far and after one that did not.
+# The radius of the next step, after one that went too far and after one that did not: the usual
+# factors of trust regions.
 _NARROWER, _WIDER = 0.25, 2.0
+# Small problems are solved to this share of the tolerance, so that their errors do not show, but
+# not beyond _FINEST where a sample takes the place of rows; the first start needs no more than
+# _START_TOL.
+_SHARE = 0.1
+_FINEST = 1e-7
+_START_TOL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +103,7 @@ class BlockSolution:
     def gap(self) -> float:
         """Relative duality gap."""
         distance = self.primal_value - self.dual_value
-        return distance / max(UNIT, abs(self.primal_value)) if distance else 0.0
+        return distance / max(TINY, abs(self.primal_value)) if distance else 0.0
 
     @property
     def is_optimal(self) -> bool:
@@ -145,7 +154,7 @@ def block_hinge(
     sample = sample.every(-(-sample.represents.size * m // _SAMPLE_NUMBERS))
     view = SampleView(space.features(sample.block.X), targets, sample, C)
     searches = [
-        _Search(k, view, penalty, tol, None if start is None else _column(start, k))
+        _OutputSearch(k, view, penalty, tol, None if start is None else _column(start, k))
         for k in range(targets.n_outputs)
     ]
     n_near = min(NEAR_ROWS, _NEAR_NUMBERS // (rows.n_features * targets.n_outputs))
@@ -176,10 +185,10 @@ class _Proof:
 
     @property
     def gap(self) -> float:
-        return (self.value - self.lower) / max(UNIT, abs(self.value))
+        return (self.value - self.lower) / max(TINY, abs(self.value))
 
 
-class _Search:
+class _OutputSearch:
     """The points of one output, from pass to pass."""
 
     def __init__(
@@ -196,9 +205,9 @@ class _Search:
         self.radius = penalty.radius
         if start is None:
             y = view.Y[:, output]
-            solution = penalty.solve(view.Phi, y, view.costs, max(tol, 1e-6), None)
+            solution = penalty.solve(view.Phi, y, view.costs, max(tol, _START_TOL), None)
             self.n_iter += solution.n_iter
-            start = Point(solution.weights[:, None], np.array([solution.intercept]))
+            start = Point.of(solution)
         self.at = start
 
     def learn(self, sums: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
@@ -230,13 +239,13 @@ class _Search:
             return
         self.radius *= _NARROWER
         answer = self.penalty.solve_tilted(
-            self.model.problem, 0.1 * max(self.tol, 1e-7), best, self.radius
+            self.model.problem, _SHARE * max(self.tol, _FINEST), best, self.radius
         )
         self.n_iter += answer.n_iter
-        self.at = Point(answer.weights[:, None], np.array([answer.intercept]))
+        self.at = Point.of(answer)
 
     def _step(self, near: NearRows, value: float) -> None:
-        solution = self.penalty.solve(*near.with_means(), 0.1 * self.tol, self.at)
+        solution = self.penalty.solve(*near.with_means(), _SHARE * self.tol, self.at)
         self.n_iter += solution.n_iter
         self.lower = max(self.lower, solution.dual_value)
         found = near.multipliers(solution.multipliers, self.at)
@@ -244,7 +253,7 @@ class _Search:
         self._note(_Proof(value, self.at, found, self.lower, True))
         if self.is_done:
             return
-        exact = Point(solution.weights[:, None], np.array([solution.intercept]))
+        exact = Point.of(solution)
         seen = np.vstack([near.Phi, self.view.Phi])
         moved = float(np.max(np.abs(exact.scores(seen) - self.at.scores(seen)), initial=0.0))
         # where nothing bounds the step, means of groups are no guide beyond the band
@@ -255,7 +264,7 @@ class _Search:
         model = SampledModel(near, self.view, self.output, self.at, self.penalty.sample_band)
         self.model = model
         answer = self.penalty.solve_tilted(
-            model.problem, 0.1 * max(self.tol, 1e-7), self.at, self.radius
+            model.problem, _SHARE * max(self.tol, _FINEST), self.at, self.radius
         )
         self.n_iter += answer.n_iter
         promise = model.value(self.at, self.penalty) - answer.primal_value
@@ -263,11 +272,11 @@ class _Search:
             guessed = model.multipliers(answer.multipliers, self.at)
             lower = value - max(promise, 0.0) / _PROMISE
             self._note(_Proof(value, self.at, guessed, lower, False))
-        self.at = Point(answer.weights[:, None], np.array([answer.intercept]))
+        self.at = Point.of(answer)
         self.proposed = None
 
     def solution(self) -> BlockSolution:
-        """The best answer, with what a person should know of how it ended."""
+        """The best answer, with its status."""
         assert self.proof is not None
         proof = self.proof
         return BlockSolution(

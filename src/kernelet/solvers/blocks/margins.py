@@ -11,11 +11,17 @@ from scipy import sparse
 
 from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 from kernelet.rows import Block
+from kernelet.solvers.hinge.working_set import Subsolution
+from kernelet.solvers.solution import Solution
 
-# Half-width, in units of the margin, of the band around 1 whose rows are looked at one by one.
+# Half-width, in units of the margin, of the band around 1 whose rows are looked at one by one, as
+# in the working sets of rows in memory. Wider, blocks return more rows; narrower, there are more
+# passes.
 BAND = 0.15
 # Rows that are not looked at one by one count through the means of groups, by how far they are
-# inside the margin; those farther outside than the first edge count nothing.
+# inside the margin; those farther outside than the first edge count nothing. Groups are narrow
+# where the hinge bends: the lower bound loses what it bends within a group, and nothing beyond the
+# band.
 EDGES = np.array([-1.0, -0.25, 0.0, 0.25, 1.0]) * BAND
 N_GROUPS = EDGES.size
 
@@ -71,6 +77,11 @@ class Point:
 
     weights: FloatArray
     intercepts: FloatArray
+
+    @classmethod
+    def of(cls, machine: Solution | Subsolution) -> Point:
+        """The point of one output at which a small problem ended."""
+        return cls(machine.weights[:, None], np.array([machine.intercept]))
 
     def scores(self, Phi: FloatArray) -> FloatArray:
         """f_k(x_i)."""

@@ -18,13 +18,16 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Features, Point, Targets
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.solution import Status
 from kernelet.solvers.squared_hinge.ridge import squared_hinge_ridge
 
+# Passes before the best point is returned as it is: only what does not converge gets there.
 _MAX_PASSES = 60
-_UNIT = float(np.finfo(np.float64).tiny)
-# Share of the promised fall that a step has to bring, as such searches ask for.
+# Share of the promised fall that a step has to bring: the usual constant of Armijo's rule.
 _SUFFICIENT = 1e-4
+# The sample's solution is only a start; more digits would not be those of all rows.
+_START_TOL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +135,7 @@ def block_squared_hinge(
     if start is None:
         start = _solved(space.features(sample.block.X), sample, targets, C)
     searches = [
-        _Search(np.append(start.weights[:, k], start.intercepts[k]), tol)
+        _NewtonSearch(np.append(start.weights[:, k], start.intercepts[k]), tol)
         for k in range(targets.n_outputs)
     ]
     for _ in range(_MAX_PASSES):
@@ -149,13 +152,13 @@ def block_squared_hinge(
 
 def _solved(Phi: FloatArray, sample: Sample, targets: Targets, C: float) -> Point:
     Y = targets.of(sample.block.codes)
-    found = [squared_hinge_ridge(Phi, y, C * sample.weights, tol=1e-6) for y in Y.T]
+    found = [squared_hinge_ridge(Phi, y, C * sample.weights, tol=_START_TOL) for y in Y.T]
     return Point(
         np.stack([one.weights for one in found], axis=1), np.array([one.intercept for one in found])
     )
 
 
-class _Search:
+class _NewtonSearch:
     """The points of one output, from pass to pass."""
 
     def __init__(self, start: FloatArray, tol: float) -> None:
@@ -180,11 +183,12 @@ class _Search:
         self.best, self.value = self.at, value
         gradient = slope + np.append(w, 0.0)
         H = curvature + np.diag(np.append(np.ones(w.size), 0.0))
-        # rows of one class only, none inside: nothing holds the bias, and nothing pulls at it
-        H[-1, -1] = max(H[-1, -1], _UNIT**0.5)
+        # rows of one class only, none inside: nothing holds the bias, and nothing pulls at it, so
+        # that any positive number will do
+        H[-1, -1] = max(H[-1, -1], TINY**0.5)
         self.step = -cho_solve(cho_factor(H), gradient)
         self.promise = -0.5 * float(gradient @ self.step)
-        self.gap = self.promise / max(_UNIT, abs(value)) if self.promise > 0.0 else 0.0
+        self.gap = self.promise / max(TINY, abs(value)) if self.promise > 0.0 else 0.0
         self.is_done = self.gap <= self.tol
         self.at = self.best + self.step
 

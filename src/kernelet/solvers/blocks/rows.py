@@ -9,7 +9,8 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
-# Numbers in a block: 32 MB of doubles.
+# Numbers in a block: 32 MB of doubles, so large that reading it takes longer than the call, and
+# small beside what machines have.
 _BLOCK = 4_000_000
 
 

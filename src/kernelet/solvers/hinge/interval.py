@@ -14,11 +14,14 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.hinge.ridge import balanced, ridge_point
 from kernelet.solvers.hinge.working_set import Subproblem
+from kernelet.solvers.interior_point.primal_dual import Limits
 from kernelet.solvers.solution import Solution, Status
 
-# Values below this count as zero: where nothing costs anything there is no value to relate to.
+# Values below this count as zero, in units of the targets: where nothing costs anything there is no
+# value to relate to. It is about the value of weights of 1e-5.
 _NOTHING = 1e-10
-# Of a sum of losses, in shares of the sum of its terms: four units in the last place.
+# Rounding error of a sum of losses, in shares of the sum of its terms: four units in the last
+# place.
 _ROUNDING = 1e-15
 
 
@@ -112,7 +115,7 @@ def one_class_ridge(
     C : ndarray of shape (n,)
         Costs, all positive.
     nu : float
-        Above 0 and at most 1: share of the rows that may lie outside.
+        Share of the rows that may lie outside, above 0 and at most 1.
     tol : float, default=1e-8
         Relative duality gap to reach.
     max_iter : int, default=200
@@ -182,9 +185,7 @@ def _solve(
     pull[:m] = -linear * centre
     pull[m] = linear
     # half of the tolerance is for the distance of the multipliers from their equality
-    v, a, n_iter = ridge_point(
-        A, pull, costs, tol=0.5 * tol, max_iter=max_iter, unit=unit, margin=margins
-    )
+    v, a, n_iter = ridge_point(A, pull, costs, Limits(0.5 * tol, max_iter, unit=unit), margins)
     a = balanced(a, Subproblem(A, sides, costs, pull))
     q = a @ A[:, :m] + pull[:m]
     w = v[:m]

@@ -15,19 +15,18 @@ from kernelet.solvers.checks import (
     checked_columns,
     checked_costs,
     checked_labels,
+    checked_starts,
     checked_tolerance,
 )
 from kernelet.solvers.hinge.rounds import solve_on_working_sets
 from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
-from kernelet.solvers.interior_point.primal_dual import interior_point
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
 from kernelet.solvers.interior_point.regularizers import Ridge
 from kernelet.solvers.rows import Rows, as_rows
 from kernelet.solvers.solution import Solution
 
 # With more numbers in the working set, BLAS on several threads beats one compiled loop.
 _LARGE = 1_000_000
-# With rows of both classes the value is positive, so the gap can be relative to it alone.
-_UNIT = float(np.finfo(np.float64).tiny)
 
 
 def hinge_ridge(
@@ -143,14 +142,9 @@ def _solve_all(
     n_jobs: int,
 ) -> list[Solution]:
     checked_tolerance(tol, max_iter)
-    _, m = rows.shape
+    checked_starts(warm_start, rows.shape[1])
     starts = None
     if warm_start is not None:
-        for start in warm_start:
-            if start.weights.shape != (m,):
-                raise ValueError(
-                    f"warm_start has {start.weights.size} weights but Phi has {m} columns."
-                )
         starts = [(start.weights, start.intercept) for start in warm_start]
     return solve_on_working_sets(
         rows,
@@ -160,7 +154,6 @@ def _solve_all(
         tol=tol,
         starts=starts,
         n_jobs=n_jobs,
-        unit=_UNIT,
         is_compiled=accelerated("hinge_ridge") is not None,
     )
 
@@ -180,15 +173,8 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
     linear = problem.linear.copy()
     linear[:m] -= linear[m] * centre
     # half of the tolerance is for the distance of the multipliers from their equality
-    v, a, n_iter = ridge_point(
-        A,
-        linear,
-        problem.u,
-        tol=0.5 * tol,
-        max_iter=max_iter,
-        constant=problem.constant,
-        unit=problem.unit,
-    )
+    limits = Limits(0.5 * tol, max_iter, problem.constant, problem.unit)
+    v, a, n_iter = ridge_point(A, linear, problem.u, limits)
     a = balanced(a, problem)
     q = a @ A[:, :m] + linear[:m]
     w, margins = v[:m], A[:, :m] @ v[:m]
@@ -209,11 +195,7 @@ def ridge_point(
     A: FloatArray,
     linear: FloatArray,
     u: FloatArray,
-    *,
-    tol: float,
-    max_iter: int,
-    constant: float = 0.0,
-    unit: float = 1.0,
+    limits: Limits,
     margin: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, int]:
     """Variables, multipliers and iterations of `interior_point` for the ridge, compiled if small.
@@ -224,22 +206,12 @@ def ridge_point(
     n, k = A.shape
     jitted = accelerated("hinge_ridge") if n * (k - 1) < _LARGE else None
     if jitted is None:
-        end = interior_point(
-            A,
-            linear,
-            u,
-            Ridge(),
-            tol=tol,
-            max_iter=max_iter,
-            constant=constant,
-            unit=unit,
-            margin=margin,
-        )
+        end = interior_point(A, linear, u, Ridge(), limits, margin=margin)
         return end.variables, end.multipliers, end.n_iter
     margins = np.ones(n) if margin is None else margin
     try:
         v, a, n_iter, _ = jitted.interior_point(
-            A, linear, u, tol, max_iter, constant, unit, margins
+            A, linear, u, limits.tol, limits.max_iter, limits.constant, limits.unit, margins
         )
     except SystemError as error:
         raise interruption(error) from None

@@ -12,6 +12,9 @@ import numpy as np
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.interior_point.complementarity import Pair, centred
 
+# Halvings of the interval in which tau of the infinity norm starts: 2^-60 of it is below rounding.
+_HALVINGS = 60
+
 
 class Regularizer(Protocol):
     """R(w), its conjugate, and its share of the Newton system."""
@@ -129,7 +132,7 @@ class MaxNorm:
         # tau at which the multipliers mu / (tau -+ d w) add up to c: between these two
         low = float(np.max(size, initial=0.0))
         high = low + 2.0 * size.size * mu / self.c
-        for _ in range(60):
+        for _ in range(_HALVINGS):
             tau = 0.5 * (low + high)
             total = float(np.sum(mu / (tau - size) + mu / (tau + size)))
             low, high = (tau, high) if total > self.c else (low, tau)
