@@ -10,9 +10,10 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 from kernelet.solvers.rows import Rows
 
-# Rows are taken in blocks of about this many numbers (16 MB).
+# Rows are taken in blocks of about this many numbers (16 MB), so that copies of them stay small.
 _BLOCK_ENTRIES = 1 << 21
-# Moments that have shrunk by this factor through subtraction are added up anew.
+# Moments that have shrunk by this factor through subtraction have lost three digits, and are added
+# up anew.
 _SHRUNK = 1e-3
 
 
