@@ -53,6 +53,10 @@ class Block:
             np.concatenate([block.weights for block in blocks]),
         )
 
+    def first_of_each_class(self) -> Block:
+        """A row of each class that has any."""
+        return self.take(np.unique(self.codes, return_index=True)[1].astype(np.intp))
+
     def places(self, wanted: IndexArray) -> IndexArray:
         """Where those of the wanted rows are that are in here; the index is sorted."""
         if not self.index.size:

@@ -11,6 +11,7 @@ from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray, 
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.core_set import ROUNDING_RIDGE, CoreSet
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
+from kernelet.solvers.enclosing_ball.free_points import FIRST_ROOM
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 from kernelet.solvers.solution import Status
 
@@ -39,7 +40,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A ball as it is seen from rows: little enough to be sent to wherever these are.
+    """A ball as rows see it: little enough to be sent to wherever they are.
 
     Attributes
     ----------
@@ -249,7 +250,7 @@ class Ball:
             The largest squared distance that is left.
         """
         g, X = self.projections(pool), pool.X
-        K = np.empty((pool.codes.size, self.core.size + 64), order="F")
+        K = np.empty((pool.codes.size, self.core.size + FIRST_ROOM), order="F")
         K[:, : self.core.size] = self.kernel(X, self.core.vectors)
         outside = np.ones(pool.codes.size, dtype=bool)
         begin = self.core.size

@@ -19,10 +19,15 @@ from kernelet.rows import Block
 # the last place. Terms that cancel in full leave a fifth of a unit, where the classes of breast
 # cancer in raw units, which differ, leave 50 units (cubes, C=1) or more.
 _NOTHING = 1e-15
-# Rows of which less than this share is outside of earlier directions are in their span.
+# Rows of which less than this share is outside of earlier directions are in their span: squared
+# lengths, so that what is left is shorter by 1e-5, and its directions mostly rounding.
 NOWHERE = 1e-10
-# Of the squared norm if its terms were orthogonal; below, few of its digits are left.
+# Share of the squared norm that its terms would have if they were orthogonal. Below, they cancel so
+# that half of the digits are lost.
 _CANCELS = 1e-8
+# Times that a part in earlier directions is removed: once leaves rounding errors of the part that
+# was there, and twice is enough for those (Kahan's rule).
+_REMOVALS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +186,7 @@ def direction(
             return None
     function = _tidy(kernel, function, diagonal)
     if earlier is not None:
-        for _ in range(2):
+        for _ in range(_REMOVALS):
             function = earlier.removed_from(function, earlier.products(function))
             function = _tidy(kernel, function, diagonal)
     values = function.without_intercept().values(kernel, function.vectors)[:, 0]

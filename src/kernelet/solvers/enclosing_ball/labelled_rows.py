@@ -86,8 +86,7 @@ class TableRows:
         return function(self.whole())
 
     def first_of_each_class(self) -> Block:
-        rows = self.whole()
-        return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+        return self.whole().first_of_each_class()
 
     def at_hand(self) -> None:
         return None
@@ -125,8 +124,7 @@ class OutOfCoreLabelledRows:
         return self._blocks.total(function, name, single=True)
 
     def first_of_each_class(self) -> Block:
-        rows = self._sample
-        return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+        return self._sample.first_of_each_class()
 
     def at_hand(self) -> TableRows:
         rows = self._sample

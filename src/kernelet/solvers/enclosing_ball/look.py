@@ -16,14 +16,16 @@ from kernelet.solvers.enclosing_ball.expansions import Expansion
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 
 # Rows that are kept from a look at all rows: those beyond the ball and, where a look is expensive,
-# those next to it, since they are the next to be outside when the centre has moved.
+# those next to it, since they are the next to be outside when the centre has moved. It is
+# enough if a look finds more rows than a ball takes in before the next; the others wait for that.
 POOL = 1000
-# Rows that all blocks together return, if there are many blocks, but at least one for each block.
+# Rows that all blocks together return, if there are many blocks, but at least one for each block:
+# more than the pool, as the furthest rows may lie in a few blocks.
 _REPORTED_ROWS = 4 * POOL
 # One in _NEXT of these may be a row that is not outside.
 _NEXT = 4
-# Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
-# and of the gap.
+# Share of the sum of a function's terms that it loses in single precision, about eight units in the
+# last place, and share of eps and of the gap that may be lost.
 _LOST_IN_SINGLE = 1e-6
 _MAY_BE_LOST = 0.01
 
@@ -57,7 +59,7 @@ def _single_will_do(ball: Ball, function: Expansion) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What some rows are to one ball.
+    """What a look at some rows finds for one ball; it adds up over blocks.
 
     Attributes
     ----------
@@ -101,7 +103,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class SeenByAll:
-    """What some rows are to each of several balls."""
+    """The same for each of several balls."""
 
     balls: list[Seen]
 
