@@ -16,8 +16,10 @@ from kernelet.rows.chunks import Chunks
 PathLike = str | os.PathLike[str]
 Paths = PathLike | Sequence[PathLike]
 
-# Bytes of a chunk, as doubles.
+# Bytes of a chunk, as doubles: reading it takes longer than opening the file, and a few at a time
+# fit into the memory of any machine.
 CHUNK_BYTES = 32_000_000
+DOUBLE_BYTES = 8
 
 
 @overload
@@ -83,7 +85,7 @@ def npy_chunks(
                 "must have two dimensions, and as many columns."
             )
     if rows_per_chunk is None:
-        rows_per_chunk = max(1, CHUNK_BYTES // (8 * max(1, int(np.prod(shapes[0][1:])))))
+        rows_per_chunk = max(1, CHUNK_BYTES // (DOUBLE_BYTES * max(1, int(np.prod(shapes[0][1:])))))
     elif rows_per_chunk < 1:
         raise ValueError(f"rows_per_chunk must be at least 1, got {rows_per_chunk!r}.")
     lengths = [shape[0] for shape in shapes]

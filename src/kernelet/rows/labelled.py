@@ -16,17 +16,21 @@ from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.rows.block import Block
 from kernelet.rows.pieces import Piece, Pieces
 
-# Rows that are worked on at once. Sums are over such blocks, in the order of the rows.
+# Rows that are worked on at once: the kernel values of a block with a few hundred vectors take some
+# tens of MB. Sums are over such blocks, in the order of the rows, so that another size would change
+# their last digits.
 BLOCK_ROWS = 8192
+# Rows that a sample has of each class at least, so that one that is rare is not left out.
+_FEWEST = 100
 
 
-class Sum(Protocol):
+class Addable(Protocol):
     """What blocks are asked for can be added."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
 
-S = TypeVar("S", bound=Sum)
+S = TypeVar("S", bound=Addable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +162,6 @@ class LabelledBlocks:
         starts = np.cumsum(self.lengths) - self.lengths
         drawing = _Draw(wanted, self.classes, self.factors, starts)
         return Block.joined(list(self.pieces.map(drawing, "kernelet_sample")))
-
-
-# A class that is rare is not left out of a sample.
-_FEWEST = 100
 
 
 def coded(

@@ -28,8 +28,8 @@ class Piece:
     weights: NDArray[Any] | None = None
 
 
-# What a pass does with the piece of a number.
-Task = Callable[[int, Piece], R]
+# What a pass does with a piece, given its number.
+PieceTask = Callable[[int, Piece], R]
 
 
 class ClusterError(RuntimeError):
@@ -42,7 +42,7 @@ class Pieces(Protocol):
     n_pieces: int
     feature_names: Sequence[str] | None
 
-    def map(self, task: Task[R], name: str) -> Iterator[R]:
+    def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
         """The results of a task for every piece, in order; people see its name in a dashboard."""
         ...
 
@@ -79,7 +79,7 @@ class LocalPieces:
     def described(self, number: int) -> str:
         return f"block {number}" if self._described is None else self._described(number)
 
-    def map(self, task: Task[R], name: str) -> Iterator[R]:
+    def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
         n_threads = min(available_threads(), self.n_pieces)
         with one_blas_thread():
             if n_threads <= 1:

@@ -14,7 +14,8 @@ from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.rows.block import largest_number
 from kernelet.rows.pieces import Piece, Pieces
 
-# Rows that are looked at together.
+# Rows that are looked at together: their copies in double precision have to fit beside the piece,
+# and for some hundred columns they take some tens of MB.
 _AT_ONCE = 65_536
 
 

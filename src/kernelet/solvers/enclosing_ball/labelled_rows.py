@@ -13,9 +13,9 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.labelled import Sample, Sum
+from kernelet.rows.labelled import Addable, Sample
 
-S = TypeVar("S", bound=Sum)
+S = TypeVar("S", bound=Addable)
 
 
 class LabelledRows(Protocol):
