@@ -12,6 +12,9 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 
+# Columns that an error message names at most; more would hide the rest of it.
+_SHOWN = 10
+
 
 class MissingColumnError(ValueError):
     """A table lacks a column that is needed; the message names the nearest that it has."""
@@ -65,7 +68,8 @@ def _missing(name: str, present: list[str]) -> str:
     near = difflib.get_close_matches(name.lower(), list(lowered), n=1)
     if near:
         return f"the table has no column {name!r}; the nearest that it has is {lowered[near[0]]!r}."
-    shown = ", ".join(repr(text) for text in present[:10]) + (", ..." if present[10:] else "")
+    shown = ", ".join(repr(text) for text in present[:_SHOWN])
+    shown += ", ..." if present[_SHOWN:] else ""
     return f"the table has no column {name!r}; it has {shown or 'none'}."
 
 
