@@ -1,4 +1,4 @@
-"""Batches of rows that come one after the other, again from the start as often as is needed."""
+"""Batches of rows that come one after the other and can be read again from the start."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Block:
     """
 
     index: IndexArray
-    X: Any
+    X: RowMatrix
     codes: IndexArray
     weights: FloatArray
 
@@ -44,7 +44,7 @@ class Block:
         """Several as one, in their order."""
         if len(blocks) == 1:
             return blocks[0]
-        tables = [block.X for block in blocks]
+        tables: list[Any] = [block.X for block in blocks]
         is_sparse = sparse.issparse(tables[0])
         return Block(
             np.concatenate([block.index for block in blocks]),
@@ -66,7 +66,13 @@ class Block:
         return found
 
 
-def largest_number(X: Any) -> float:
+def stored_numbers(X: Any) -> FloatArray:
+    """The numbers of an array, or those that a CSR array stores."""
+    numbers: FloatArray = X.data if sparse.issparse(X) else X
+    return numbers
+
+
+def largest_number(X: RowMatrix) -> float:
     """The largest absolute value in an array or a CSR array; 0 of an empty one."""
-    values = X.data if sparse.issparse(X) else X
+    values = stored_numbers(X)
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

@@ -1,4 +1,4 @@
-"""Rows that are read from somewhere, chunk by chunk, as often as they are needed."""
+"""Rows that are read chunk by chunk, as often as they are needed."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class DaskPieces:
             for future in futures:
                 yield self._result(future)
         finally:
-            # after an error or Ctrl-C the workers have better things to do
+            # after an error or Ctrl-C the results are not needed
             self._client.cancel([future for future in futures if not future.done()])
 
     def _result(self, future: Any) -> Any:
@@ -178,8 +178,8 @@ def _column(name: str, values: Any, X: Any, lengths: list[int] | None, n_parts: 
         return parts
     if lengths is None:
         raise ValueError(
-            f"{name} must be a Dask collection as X is: nobody knows which of its values belong "
-            "to which partition."
+            f"{name} must be a Dask collection as X is: the lengths of the partitions of X are "
+            "unknown, so its values cannot be assigned to them."
         )
     column = np.asarray(values)
     if column.shape[0] != sum(lengths):

@@ -68,7 +68,7 @@ class Sample:
 class LabelledBlocks:
     """Rows in pieces, whose classes are known from a pass over them.
 
-    Rows of weight zero are never seen.
+    Rows of weight zero are skipped.
 
     Attributes
     ----------

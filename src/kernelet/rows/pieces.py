@@ -1,4 +1,4 @@
-"""Where rows are, piece by piece: on this machine, or wherever Dask has put them.
+"""Pieces of the rows, on this machine or on Dask's workers.
 
 A pass over the rows is a function of one piece. Its results come back in the order of the pieces,
 whatever thread or worker was first, so that sums over them are the same to the last bit.
@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import RowMatrix
 from kernelet.kernels.numerics.blocks import available_threads, one_blas_thread
 
 R = TypeVar("R")
@@ -23,7 +24,7 @@ R = TypeVar("R")
 class Piece:
     """Rows as they were given, with labels and weights where there are any."""
 
-    X: Any
+    X: RowMatrix
     y: NDArray[Any] | None = None
     weights: NDArray[Any] | None = None
 

@@ -115,7 +115,7 @@ class ChosenRows:
     def spread(self, small: FloatArray) -> FloatArray:
         """Multipliers of all rows from those of the small problem, with y'a = 0 but for rounding.
 
-        Excess is taken from multipliers between their bounds as long as these can bear it.
+        Excess is taken from multipliers between their bounds, as far as they have room.
         """
         index = self.index
         a = np.zeros(self.y.size)
@@ -125,9 +125,9 @@ class ChosenRows:
         excess = float(self.y @ a)
         free = np.minimum(a, self.C - a)
         for room in (free, np.where(self.y * excess > 0, a, self.C - a)):
-            bearable = float(room.sum())
-            if bearable > abs(excess):
-                return np.clip(a - self.y * room * (excess / bearable), 0.0, self.C)
+            available = float(room.sum())
+            if available > abs(excess):
+                return np.clip(a - self.y * room * (excess / available), 0.0, self.C)
         return a
 
     def missed(self, margins: FloatArray, rounding: float = 0.0) -> FloatArray:

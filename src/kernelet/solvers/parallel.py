@@ -20,9 +20,9 @@ find_blas_again()
 # second on one core. Threads of BLAS wait awake, and below that the waiting costs more than the
 # help.
 _WORTH_A_THREAD = 1_000_000_000
-# Seconds. Ctrl-C that comes just before a thread begins to wait is not heard before the wait ends;
-# a tenth is what a person takes for at once.
-_HEARD_WITHIN = 0.1
+# Seconds. Ctrl-C that comes just before a thread begins to wait is noticed when the wait ends; a
+# tenth of a second feels immediate.
+_NOTICED_WITHIN = 0.1
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,7 +72,7 @@ def map_in_threads(
             all_there.set()
             results = []
             for future in futures:
-                while wait([future], _HEARD_WITHIN).not_done:
+                while wait([future], _NOTICED_WITHIN).not_done:
                     pass
                 results.append(future.result())
             return results

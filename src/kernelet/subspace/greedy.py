@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 
 # The best of 59 random rows is among the best 5 % of all rows with a probability of 1 - 0.95^59 =
 # 95 % (Smola and Schölkopf 2000).
@@ -41,7 +41,7 @@ class PartialCholesky:
         Squared distance of each k(x_i, .) to the span of the chosen ones.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, size: int) -> None:
+    def __init__(self, kernel: Kernel, X: RowMatrix, size: int) -> None:
         self.kernel = kernel
         self.X = X
         self.chosen: list[int] = []
@@ -80,13 +80,13 @@ class PartialCholesky:
         self.residual[row] = 0.0
 
 
-def dense_rows(X: Any, rows: IndexArray) -> NDArray[Any]:
+def dense_rows(X: RowMatrix, rows: IndexArray) -> NDArray[Any]:
     """These rows of X as a dense array."""
     taken: NDArray[Any] = X[rows].toarray() if sparse.issparse(X) else X[rows]
     return taken
 
 
-def pivoted_cholesky(kernel: Kernel, X: Any, n_vectors: int) -> IndexArray:
+def pivoted_cholesky(kernel: Kernel, X: RowMatrix, n_vectors: int) -> IndexArray:
     """Choose at each step the row farthest from the span of those chosen.
 
     These are the pivots of the Cholesky decomposition of the Gram matrix. O(n m (m + d)) time,
@@ -101,7 +101,7 @@ def pivoted_cholesky(kernel: Kernel, X: Any, n_vectors: int) -> IndexArray:
 
 def sparse_greedy_approximation(
     kernel: Kernel,
-    X: Any,
+    X: RowMatrix,
     costs: FloatArray,
     n_vectors: int,
     random_state: np.random.RandomState,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,23 @@ Rows: TypeAlias = Any
 
 # Scratch memory of one thread: it should stay in the second-level cache of one core.
 BLOCK_BYTES = 1 << 20
+
+
+class RowMatrix(Protocol):
+    """What a NumPy array of two dimensions and a SciPy CSR matrix have in common."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def ndim(self) -> int: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+    def astype(self, dtype: Any, /, *, copy: bool = ...) -> Any: ...
 
 
 def quiet(function: Callable[P, R]) -> Callable[P, R]:

@@ -27,7 +27,7 @@ from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import (
     BAND,
-    Features,
+    FeatureMap,
     MarginPass,
     MarginSums,
     Point,
@@ -50,7 +50,7 @@ NEAR_ROWS = 20_000
 _NEAR_ROWS_PER_FEATURE = 10
 # Numbers in such rows, of all outputs, 32 MB: with wide rows or many outputs, fewer are returned.
 _NEAR_NUMBERS = 4_000_000
-# Features of a sample that are kept at a time, 160 MB of doubles.
+# FeatureMap of a sample that are kept at a time, 160 MB of doubles.
 _SAMPLE_NUMBERS = 20_000_000
 # Passes before the best point is returned as it is: only what does not converge gets there.
 _MAX_PASSES = 60
@@ -113,7 +113,7 @@ class BlockSolution:
 
 def block_hinge(
     rows: LabelledBlocks,
-    space: Features,
+    space: FeatureMap,
     sample: Sample,
     C: float = 1.0,
     *,
@@ -127,7 +127,7 @@ def block_hinge(
     Parameters
     ----------
     rows : LabelledBlocks
-    space : Features
+    space : FeatureMap
         Sent to the rows with every pass.
     sample : Sample
         Of the rows.
@@ -232,7 +232,7 @@ class _OutputSearch:
         self.is_done = self.proof.gap <= self.tol
 
     def _go_back(self, best: Point) -> None:
-        """It went too far: half way back to where it was better, or again from there but less."""
+        """After a step that went too far: halfway back, or a shorter step from the best point."""
         self.proposed = None
         if self.model is None or np.isinf(self.radius):
             self.at = _between(best, self.at)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray, RowMatrix
 from kernelet.rows import Block
 from kernelet.solvers.hinge.working_set import Subsolution
 from kernelet.solvers.solution import Solution
@@ -26,10 +26,10 @@ EDGES = np.array([-1.0, -0.25, 0.0, 0.25, 1.0]) * BAND
 N_GROUPS = EDGES.size
 
 
-class Features(Protocol):
+class FeatureMap(Protocol):
     """A map of rows to features that can be sent to where they are."""
 
-    def features(self, X: Any) -> FloatArray:
+    def features(self, X: RowMatrix) -> FloatArray:
         """Of shape (n, m)."""
         ...
 
@@ -137,7 +137,7 @@ class MarginPass:
 
     Attributes
     ----------
-    space : Features
+    space : FeatureMap
     targets : Targets
         Of the outputs that the point has.
     point : Point
@@ -147,7 +147,7 @@ class MarginPass:
         Rows near a margin that a block may return; the nearest come first.
     """
 
-    space: Features
+    space: FeatureMap
     targets: Targets
     point: Point
     C: float

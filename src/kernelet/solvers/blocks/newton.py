@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
-from kernelet.solvers.blocks.margins import Features, Point, Targets
+from kernelet.solvers.blocks.margins import FeatureMap, Point, Targets
 from kernelet.solvers.rounding import TINY
 from kernelet.solvers.solution import Status
 from kernelet.solvers.squared_hinge.ridge import squared_hinge_ridge
@@ -48,7 +48,7 @@ class NewtonSums:
 class NewtonPass:
     """These sums over the rows of a block."""
 
-    space: Features
+    space: FeatureMap
     targets: Targets
     point: Point
     C: float
@@ -101,7 +101,7 @@ class NewtonSolution:
 
 def block_squared_hinge(
     rows: LabelledBlocks,
-    space: Features,
+    space: FeatureMap,
     sample: Sample,
     C: float = 1.0,
     *,
@@ -114,7 +114,7 @@ def block_squared_hinge(
     Parameters
     ----------
     rows : LabelledBlocks
-    space : Features
+    space : FeatureMap
         Sent to the rows with every pass.
     sample : Sample
         Of the rows; its solution is the start where none is given.

@@ -10,13 +10,12 @@ step towards it, as long as the value falls, changes these rows; a few dozen ste
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, dense
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix, dense
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
 from kernelet.solvers.enclosing_ball.margin_coordinates import line_search, margin_in_coordinates
 from kernelet.solvers.parallel import one_thread_if_small
@@ -174,7 +173,7 @@ def _minimum_over(active: IndexArray, K: FloatArray, C: FloatArray) -> FloatArra
 
 
 def exact_margin(
-    X: Any,
+    X: RowMatrix,
     y: FloatArray,
     C: FloatArray,
     kernel: Kernel,
@@ -234,7 +233,9 @@ def exact_margin(
 class _Members:
     """The working set: its rows in the order in which they joined, and their multipliers."""
 
-    def __init__(self, X: Any, y: FloatArray, C: FloatArray, kernel: Kernel, g: FloatArray) -> None:
+    def __init__(
+        self, X: RowMatrix, y: FloatArray, C: FloatArray, kernel: Kernel, g: FloatArray
+    ) -> None:
         self._X, self._y, self._C, self._kernel, self._g = X, y, C, kernel, g
         self._index = np.empty(0, dtype=np.intp)
         self._vectors = np.empty((0, X.shape[1]))

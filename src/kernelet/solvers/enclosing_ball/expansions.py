@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
 
@@ -109,7 +109,7 @@ class Expansion:
         kept = order[:rank]
         return Expansion(self.index[kept], self.vectors[kept], beta, self.intercepts)
 
-    def values(self, kernel: Kernel, X: FloatArray) -> FloatArray:
+    def values(self, kernel: Kernel, X: RowMatrix) -> FloatArray:
         """An array of shape (n, k)."""
         n, k = X.shape[0], self.coefficients.shape[1]
         values: FloatArray = self.machine(kernel).decision_function(X).reshape(n, k)

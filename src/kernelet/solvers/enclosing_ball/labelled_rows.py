@@ -7,11 +7,11 @@ a block at a time. So they need not be in memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Addable, Sample
 
@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Addable)
 
 
 class LabelledRows(Protocol):
-    """Rows that can be drawn from and gone through; those of weight zero are never seen."""
+    """Rows to draw from and to go through; those of weight zero are skipped."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -64,7 +64,7 @@ class TableRows:
     n_blocks = 1
 
     def __init__(
-        self, X: Any, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
+        self, X: RowMatrix, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
     ) -> None:
         self._all = Block(np.arange(codes.size) if index is None else index, X, codes, weights)
         self._counted = weights.all()

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, check_rows
 from kernelet.machine import KernelMachine
+from kernelet.rows.block import stored_numbers
 from kernelet.solvers.checks import checked_costs, checked_labels
 from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.expansions import Directions
@@ -176,8 +176,7 @@ def _prepared(
     """The rows with their classes and weights, and a ball without points; raises ValueError."""
     table = check_rows(X)
     n, d = table.shape
-    numbers = table.data if sparse.issparse(table) else table
-    if not n or not np.isfinite(numbers).all():
+    if not n or not np.isfinite(stored_numbers(table)).all():
         raise ValueError("X must hold at least one row, and neither NaN nor infinity.")
     if not (isinstance(eps, Real) and 0.0 < eps < np.inf):
         raise ValueError(f"eps must be a finite number above zero; got {eps!r}.")

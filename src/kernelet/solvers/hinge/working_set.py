@@ -34,8 +34,8 @@ GUESS_TOL = 1e-3
 _SHARE_OF_GAP = 0.01
 # Rounds without a smaller gap after which all rows join.
 _PATIENCE = 4
-# At least this many rows may join in a round, or so many for each column; the worst come first, and
-# of those that follow many would not be missed at the next point.
+# Rows that may join in a round, in all or for each column, whichever is more. The worst come first;
+# many of the others have no loss at the next point.
 _MOST_ADDED = 500
 _MOST_PER_COLUMN = 5
 

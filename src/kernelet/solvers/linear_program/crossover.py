@@ -90,7 +90,7 @@ def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) 
     """
     K, lower, upper, bound = program.K, program.lower, program.upper, program.bound
     value = K @ x
-    # a multiplier may be 1e-310, and a distance in its units beyond all numbers
+    # a multiplier may be 1e-310, and a distance in its units overflow
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         columns = np.minimum(x, bound - x) / bound / np.abs(program.cost - multipliers @ K)
         rows = np.minimum(value - lower, upper - value) / (upper - lower) / np.abs(multipliers)

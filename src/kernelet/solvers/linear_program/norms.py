@@ -59,7 +59,7 @@ class Capacity(Protocol):
         ...
 
     def units(self, size: FloatArray) -> FloatArray:
-        """In what to measure columns of these sizes, for the interior point to see them alike."""
+        """Units for columns of these sizes, in which the interior point treats them alike."""
         ...
 
     def scaled(self, columns: BoolArray, d: FloatArray) -> Capacity:

@@ -88,7 +88,7 @@ class SmallProblem:
                 starts.insert(0, ((v, mu), min(max_iter, _WARM_ITERATIONS)))
         n_iter = 0
         for point, limit in starts:
-            # a start that was not near can send it beyond all numbers; it returns the best it met
+            # a start that was not near can make it overflow; it returns the best point it met
             with (
                 one_thread_if_small(A.size * A.shape[1]),
                 np.errstate(over="ignore", divide="ignore", invalid="ignore"),

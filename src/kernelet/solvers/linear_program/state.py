@@ -1,4 +1,4 @@
-"""One linear program in its rounds: which rows and columns it is solved on, and how well it is."""
+"""One linear program in its rounds: the rows and columns it is solved on, and the gap reached."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _CLOSE = 0.01
 # from the boundary of the dual ball that columns stay in.
 _BAND = 0.15
 _SHELL = 0.1
-# Both grow with the distance from the optimum, as far as the relative excess of the value, or its
-# root as for a smooth function, tells it.
+# Both grow with the distance from the optimum, for which the relative excess of the value stands,
+# or its root, as for a smooth function.
 _ROWS_MOVE = 2.0
 _COLUMNS_MOVE = 3.0
 # Weights below this share of the largest are taken for zero, far from the optimum and near to it.
@@ -62,7 +62,7 @@ _FEWER = 4
 _NEAR_ZERO = 0.1
 # Rounds without a smaller gap after which all rows and columns join.
 _PATIENCE = 4
-# At least this many rows may join at once, or so many for each column; the worst come first.
+# Rows that may join at once, in all or for each column, whichever is more; the worst come first.
 _MOST_ADDED = 2000
 _MOST_PER_COLUMN = 10
 
@@ -147,7 +147,7 @@ class LinearState:
     # -- one round
 
     def solve(self, rows: Rows, means: FloatArray) -> None:
-        """Solve on the rows and columns of the moment; means stand for the rows inside."""
+        """Solve on the current rows and columns; means stand for the rows inside."""
         if self.is_rounding:
             return
         index = self.rows.index
@@ -243,7 +243,7 @@ class LinearState:
         elif not self.is_guess and is_complete and self.best.gap <= self.near:
             self._approach_vertex()
         elif is_exhausted:
-            # as far as the interior point goes: vertices of all rows and columns of the moment
+            # as far as the interior point goes: vertices of all current rows and columns
             self.near = self.nearest
             self._go_to_vertices()
         elif self.n_rounds > self.best.n_rounds + _PATIENCE:

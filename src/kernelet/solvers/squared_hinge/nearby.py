@@ -7,7 +7,7 @@ A score costs the square of its distance from an interval: that around a target 
 that is at least 1 or at most -1 for the squared hinge. In a search over vectors each problem
 differs little from the one before, so Newton's method (`nearby_newton`) begins next to the solution
 and takes one to three steps. Where a step does not lower F enough, or digits run out, the answer is
-None, and a solver that takes nothing for granted has to be asked
+None, and a solver that assumes nothing of its start has to be asked
 (`kernelet.solvers.squared_hinge_ridge_many`, `squared_interval_ridge`).
 """
 
@@ -25,7 +25,7 @@ from kernelet.solvers.squared_hinge.nearby_newton import Intervals, NearbyNewton
 # square. With ten times as much, searches for vectors on letter and usps end early.
 SEARCH_TOL = 3e-3
 # Newton systems for each problem. Next to a solution one to three are enough; after this many a
-# solver that takes nothing for granted has to be asked.
+# solver that assumes nothing of its start has to be asked.
 _MAX_STEPS = 20
 
 

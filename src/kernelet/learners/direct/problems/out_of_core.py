@@ -20,7 +20,7 @@ from kernelet.learners.direct.search.out_of_core_objective import (
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.hinge import block_hinge
-from kernelet.solvers.blocks.margins import N_GROUPS, Features, Point, Targets, groups_of
+from kernelet.solvers.blocks.margins import N_GROUPS, FeatureMap, Point, Targets, groups_of
 from kernelet.solvers.blocks.models import BlockMultipliers
 from kernelet.solvers.blocks.newton import block_squared_hinge
 from kernelet.solvers.ridge_system import solve_ridge_products
@@ -170,7 +170,7 @@ class FeatureMoments:
 
 @dataclass(frozen=True, eq=False)
 class _MomentPass:
-    space: Features
+    space: FeatureMap
     n_classes: int
     shift: FloatArray
 
