@@ -10,6 +10,12 @@ import numpy as np
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
 
+def relative_gap(primal_value: float, dual_value: float, unit: float) -> float:
+    """``(primal - dual) / max(unit, |primal|)``, and 0 for equal values."""
+    distance = primal_value - dual_value
+    return distance / max(unit, abs(primal_value)) if distance else 0.0
+
+
 class Status(enum.Enum):
     """How a solver ended; the value is advice for a person."""
 
@@ -74,8 +80,7 @@ class Solution:
     @property
     def gap(self) -> float:
         """Relative duality gap, ``(primal - dual) / max(unit, |primal|)``."""
-        distance = self.primal_value - self.dual_value
-        return distance / max(self.unit, abs(self.primal_value)) if distance else 0.0
+        return relative_gap(self.primal_value, self.dual_value, self.unit)
 
     @property
     def is_optimal(self) -> bool:

@@ -17,7 +17,6 @@ Every pass brings back numbers that do not grow with the rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +41,7 @@ from kernelet.solvers.blocks.models import (
     SampleView,
 )
 from kernelet.solvers.rounding import TINY
-from kernelet.solvers.solution import Status
+from kernelet.solvers.solution import Status, relative_gap
 
 # Rows near the margin of an output that all blocks together may return, or so many for each feature
 # if that is more: enough for a small problem to say where the margin is, and solved in a moment.
@@ -102,8 +101,7 @@ class BlockSolution:
     @property
     def gap(self) -> float:
         """Relative duality gap."""
-        distance = self.primal_value - self.dual_value
-        return distance / max(TINY, abs(self.primal_value)) if distance else 0.0
+        return relative_gap(self.primal_value, self.dual_value, TINY)
 
     @property
     def is_optimal(self) -> bool:
@@ -154,7 +152,7 @@ def block_hinge(
     sample = sample.every(-(-sample.represents.size * m // _SAMPLE_NUMBERS))
     view = SampleView(space.features(sample.block.X), targets, sample, C)
     searches = [
-        _OutputSearch(k, view, penalty, tol, None if start is None else _column(start, k))
+        _OutputSearch(k, view, penalty, tol, None if start is None else start.output(k))
         for k in range(targets.n_outputs)
     ]
     n_near = min(NEAR_ROWS, _NEAR_NUMBERS // (rows.n_features * targets.n_outputs))
@@ -163,7 +161,7 @@ def block_hinge(
         active = [search for search in searches if not search.is_done]
         if not active:
             break
-        point = _joined([search.at for search in active])
+        point = Point.joined([search.at for search in active])
         asked = targets.some([search.output for search in active])
         sums = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
         near, is_near = sums.near_rows()
@@ -185,7 +183,7 @@ class _Proof:
 
     @property
     def gap(self) -> float:
-        return (self.value - self.lower) / max(TINY, abs(self.value))
+        return relative_gap(self.value, self.lower, TINY)
 
 
 class _OutputSearch:
@@ -235,7 +233,7 @@ class _OutputSearch:
         """After a step that went too far: halfway back, or a shorter step from the best point."""
         self.proposed = None
         if self.model is None or np.isinf(self.radius):
-            self.at = _between(best, self.at)
+            self.at = best.halfway_to(self.at)
             return
         self.radius *= _NARROWER
         answer = self.penalty.solve_tilted(
@@ -290,18 +288,3 @@ class _OutputSearch:
             Status.OPTIMAL if self.is_done else Status.ITERATION_LIMIT,
             proof.is_bound,
         )
-
-
-def _column(point: Point, k: int) -> Point:
-    return Point(point.weights[:, k : k + 1], point.intercepts[k : k + 1])
-
-
-def _joined(points: Sequence[Point]) -> Point:
-    return Point(
-        np.concatenate([point.weights for point in points], axis=1),
-        np.concatenate([point.intercepts for point in points]),
-    )
-
-
-def _between(one: Point, other: Point) -> Point:
-    return Point(0.5 * (one.weights + other.weights), 0.5 * (one.intercepts + other.intercepts))

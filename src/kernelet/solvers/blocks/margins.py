@@ -83,6 +83,28 @@ class Point:
         """The point of one output at which a small problem ended."""
         return cls(machine.weights[:, None], np.array([machine.intercept]))
 
+    @classmethod
+    def joined(cls, points: Sequence[Point]) -> Point:
+        """The outputs of several points."""
+        return cls(
+            np.concatenate([point.weights for point in points], axis=1),
+            np.concatenate([point.intercepts for point in points]),
+        )
+
+    def output(self, k: int) -> Point:
+        """One output alone."""
+        return Point(self.weights[:, k : k + 1], self.intercepts[k : k + 1])
+
+    def halfway_to(self, other: Point) -> Point:
+        """The point in the middle."""
+        return Point(
+            0.5 * (self.weights + other.weights), 0.5 * (self.intercepts + other.intercepts)
+        )
+
+    def guess(self) -> Solution:
+        """The first output, as a start of a small problem."""
+        return Solution.guess(self.weights[:, 0], float(self.intercepts[0]))
+
     def scores(self, Phi: FloatArray) -> FloatArray:
         """f_k(x_i)."""
         scores: FloatArray = Phi @ self.weights + self.intercepts

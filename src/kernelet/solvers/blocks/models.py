@@ -101,9 +101,7 @@ class RidgePenalty:
     def solve(
         self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
     ) -> Solution:
-        guess = None
-        if start is not None:
-            guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
+        guess = None if start is None else start.guess()
         return hinge_ridge(Phi, y, C, tol=tol, warm_start=guess)
 
     def solve_tilted(

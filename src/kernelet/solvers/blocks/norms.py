@@ -47,9 +47,7 @@ class LinearNormPenalty:
     def solve(
         self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
     ) -> Solution:
-        guess = None
-        if start is not None:
-            guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
+        guess = None if start is None else start.guess()
         return hinge_lasso(Phi, y, C, norm=self.norm, tol=tol, warm_start=guess)
 
     def solve_tilted(

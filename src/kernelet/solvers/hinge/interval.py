@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.hinge.ridge import balanced, ridge_point
+from kernelet.solvers.hinge.ridge import balanced, ridge_point, signed_rows
 from kernelet.solvers.hinge.working_set import Subproblem
 from kernelet.solvers.interior_point.primal_dual import Limits
 from kernelet.solvers.solution import Solution, Status
@@ -175,12 +175,8 @@ def _solve(
     max_iter: int,
 ) -> Solution:
     """min 1/2 w'w - linear b + sum_i u_i max(0, r_i - s_i (phi_i'w + b)), s_i = -1 or +1."""
-    n, m = Phi.shape
-    centre = np.full(n, 1.0 / n) @ Phi
-    A = np.empty((n, m + 1))
-    np.subtract(Phi, centre, out=A[:, :m])
-    A[:, m] = 1.0
-    A *= sides[:, None]
+    m = Phi.shape[1]
+    A, centre = signed_rows(Phi, sides)
     pull = np.zeros(m + 1)
     pull[:m] = -linear * centre
     pull[m] = linear

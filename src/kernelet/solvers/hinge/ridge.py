@@ -164,12 +164,7 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
     if (problem.y == problem.y[0]).all():
         # one class only: w = 0 and a bias on its side cost nothing
         return Subsolution(np.zeros(m), float(problem.y[0]), np.zeros(n), 0.0, 0.0, 0)
-    # features are taken from their mean, so that data far from the origin keep their digits
-    centre = np.full(n, 1.0 / n) @ problem.Phi
-    A = np.empty((n, m + 1))
-    np.subtract(problem.Phi, centre, out=A[:, :m])
-    A[:, m] = 1.0
-    A *= problem.y[:, None]
+    A, centre = signed_rows(problem.Phi, problem.y)
     linear = problem.linear.copy()
     linear[:m] -= linear[m] * centre
     # half of the tolerance is for the distance of the multipliers from their equality
@@ -189,6 +184,17 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
         n_iter=n_iter,
         at_limit=n_iter >= max_iter,
     )
+
+
+def signed_rows(Phi: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows y_i (phi_i - centre, 1) and the centre, so that data far from zero keep their digits."""
+    n, m = Phi.shape
+    centre = np.full(n, 1.0 / n) @ Phi
+    A = np.empty((n, m + 1))
+    np.subtract(Phi, centre, out=A[:, :m])
+    A[:, m] = 1.0
+    A *= y[:, None]
+    return A, centre
 
 
 def ridge_point(

@@ -25,8 +25,9 @@ from kernelet.solvers.linear_program.crossover import (
     run_simplex,
     set_basis,
 )
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import Status
+from kernelet.solvers.solution import Status, relative_gap
 
 # Rounds before the best solution is returned as it is. Every round adds what the proof misses, so
 # that the rounds end by themselves: only what does not converge gets there.
@@ -70,8 +71,7 @@ class MulticlassSolution:
     @property
     def gap(self) -> float:
         """Relative duality gap."""
-        distance = self.primal_value - self.dual_value
-        return distance / abs(self.primal_value) if distance else 0.0
+        return relative_gap(self.primal_value, self.dual_value, TINY)
 
     @property
     def is_optimal(self) -> bool:

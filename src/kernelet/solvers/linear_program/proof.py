@@ -19,7 +19,6 @@ def prove(
     scores: FloatArray,
     pull: FloatArray,
     noise: FloatArray,
-    *,
     tol: float,
     is_vertex: bool,
 ) -> tuple[Solution, FloatArray]:
@@ -49,6 +48,15 @@ def prove(
         unit=TINY,
     )
     return solution, margins
+
+
+def zero_answer(problem: HingeProgram, m: int) -> Answer:
+    """w = 0, with the largest multipliers for which y'a = 0: they prove it where it is optimal."""
+    y, C = problem.y, problem.C
+    totals = {label: float(C[y == label].sum()) for label in (-1.0, 1.0)}
+    least = min(totals.values())
+    shares = {label: least / total if total else 0.0 for label, total in totals.items()}
+    return Answer(np.zeros(m), 0.0, C * np.where(y > 0, shares[1.0], shares[-1.0]))
 
 
 def _tightening(margins: FloatArray, C: FloatArray, size: float) -> float:

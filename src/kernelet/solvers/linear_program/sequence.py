@@ -116,7 +116,7 @@ class LinearProgramSequence:
             self._Phi @ v[:m],
             self._K[:m] @ answer.multipliers,
             self._noise,
-            tol=self._tol,
+            self._tol,
             is_vertex=True,
         )
         status = Status.OPTIMAL if solution.gap <= self._tol else Status.NUMERICAL_LIMIT

@@ -10,14 +10,14 @@ from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.chosen_rows import ChosenRows
 from kernelet.solvers.linear_program.crossover import ROUNDING
 from kernelet.solvers.linear_program.norms import HingeProgram
-from kernelet.solvers.linear_program.proof import prove
+from kernelet.solvers.linear_program.proof import prove, zero_answer
 from kernelet.solvers.linear_program.small import Answer, SmallProblem
 from kernelet.solvers.rows import Rows
 from kernelet.solvers.solution import Solution, Status
 
 # None of these decides the answer, which is proven on all rows and columns; they decide how many
 # rounds it takes, and how large the problem of a round is.
-
+#
 # Gap from which vertices are tried, and the one from which pivots are made to find them: nearer,
 # the first guess of a basis is most often right. After _MOST_VERTICES in a row the interior point
 # goes on, to a gap a hundred times smaller. Rounds of it are solved to a tenth of the gap that is
@@ -92,17 +92,9 @@ class LinearState:
         self.expected = 0.0
         self.lowest = np.inf
         self.best: Solution | None = None
-        self._begin_at_zero()
+        self.answer = zero_answer(self.problem, self.m)
 
     # -- starting points
-
-    def _begin_at_zero(self) -> None:
-        """w = 0, and multipliers that prove it where it is the optimum."""
-        totals = {label: float(self.C[self.y == label].sum()) for label in (-1.0, 1.0)}
-        least = min(totals.values())
-        shares = {label: least / total if total else 0.0 for label, total in totals.items()}
-        a = self.C * np.where(self.y > 0, shares[1.0], shares[-1.0])
-        self.answer = Answer(np.zeros(self.m), 0.0, a)
 
     def begin_near(
         self, w: FloatArray, b: float, scores: FloatArray, pull: FloatArray, value: float | None
@@ -184,13 +176,7 @@ class LinearState:
         """Values of both problems over all rows for the current answer (w, a); scores are Phi w."""
         pull = self.pull
         solution, margins = prove(
-            self.problem,
-            self.answer,
-            scores,
-            pull,
-            self.noise,
-            tol=self.tol,
-            is_vertex=self.at_vertex,
+            self.problem, self.answer, scores, pull, self.noise, self.tol, self.at_vertex
         )
         self.n_rounds += 1
         solution = replace(
