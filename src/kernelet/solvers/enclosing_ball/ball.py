@@ -17,28 +17,6 @@ from kernelet.solvers.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """What a pass over all rows finds for one ball.
-
-    Attributes
-    ----------
-    furthest : float
-        Largest squared distance of a row outside of the core set.
-    loss : float
-        sum_i C_i / 2 max(0, 1 - y_i f(x_i))^2.
-    pool : Block or None
-        The furthest rows beyond the (1 + eps) ball.
-    is_whole : bool
-        Whether all such rows are in the pool.
-    """
-
-    furthest: float
-    loss: float
-    pool: Block | None
-    is_whole: bool
-
-
-@dataclass(frozen=True, eq=False)
 class Outline:
     """A ball as rows see it: little enough to be sent to wherever they are.
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kernelet.solvers.enclosing_ball.ball import Ball, Look
+from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
-from kernelet.solvers.enclosing_ball.look import look_at_all
+from kernelet.solvers.enclosing_ball.look import Look, look_at_all
 from kernelet.solvers.solution import Status
 
 # Up to this many rows, all are looked at and none is drawn (with ``exact_sweep``): a look at so few

@@ -11,7 +11,7 @@ import numpy as np
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
-from kernelet.solvers.enclosing_ball.ball import Ball, Look, Outline
+from kernelet.solvers.enclosing_ball.ball import Ball, Outline
 from kernelet.solvers.enclosing_ball.expansions import Expansion
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 
@@ -47,8 +47,7 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
         single=all(map(_single_will_do, balls, parts)),
         with_next=rows.n_blocks > 1,
     )
-    seen = rows.total(function, "look")
-    return [found.look(ball.bound) for found, ball in zip(seen.balls, balls, strict=True)]
+    return rows.total(function, "look").balls
 
 
 def _single_will_do(ball: Ball, function: Expansion) -> bool:
@@ -58,57 +57,66 @@ def _single_will_do(ball: Ball, function: Expansion) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Look:
     """What a look at some rows finds for one ball; it adds up over blocks.
 
     Attributes
     ----------
+    bound : float
+        Squared radius of the (1 + eps) ball.
     furthest : float
         Largest squared distance of a row outside of the core set.
     loss : float
         sum_i C_i / 2 max(0, 1 - y_i f(x_i))^2.
     n_outside : int
         Rows beyond the (1 + eps) ball.
-    pool : Block or None
+    kept : Block or None
         The furthest of them, and of those next to them.
     distances : ndarray of shape (n,)
-        Squared distances of those in the pool, the largest first.
+        Squared distances of those kept, the largest first.
     """
 
+    bound: float
     furthest: float
     loss: float
     n_outside: int
-    pool: Block | None
+    kept: Block | None
     distances: FloatArray
 
-    def __add__(self, other: Seen) -> Seen:
-        pool, distances = self.pool, np.append(self.distances, other.distances)
-        if other.pool is not None:
-            pool = other.pool if pool is None else pool.and_more(other.pool)
-            kept = np.argsort(-distances, kind="stable")[:POOL]
-            pool, distances = pool.take(kept), distances[kept]
-        return Seen(
+    @property
+    def pool(self) -> Block | None:
+        """The rows to take in, if any is outside."""
+        return self.kept if self.n_outside else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows outside are in the pool."""
+        return self.n_outside == int((self.distances > self.bound).sum())
+
+    def __add__(self, other: Look) -> Look:
+        kept, distances = self.kept, np.append(self.distances, other.distances)
+        if other.kept is not None:
+            kept = other.kept if kept is None else kept.and_more(other.kept)
+            first = np.argsort(-distances, kind="stable")[:POOL]
+            kept, distances = kept.take(first), distances[first]
+        return Look(
+            self.bound,
             max(self.furthest, other.furthest),
             self.loss + other.loss,
             self.n_outside + other.n_outside,
-            pool,
+            kept,
             distances,
         )
 
-    def look(self, bound: float) -> Look:
-        """The same in the form that the ball takes."""
-        is_whole = self.n_outside == int((self.distances > bound).sum())
-        return Look(self.furthest, self.loss, self.pool if self.n_outside else None, is_whole)
-
 
 @dataclass(frozen=True, eq=False)
-class SeenByAll:
+class Looks:
     """The same for each of several balls."""
 
-    balls: list[Seen]
+    balls: list[Look]
 
-    def __add__(self, other: SeenByAll) -> SeenByAll:
-        return SeenByAll([mine + its for mine, its in zip(self.balls, other.balls, strict=True)])
+    def __add__(self, other: Looks) -> Looks:
+        return Looks([mine + its for mine, its in zip(self.balls, other.balls, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,21 +151,22 @@ class Looking:
     def _single(self) -> KernelMachine:
         return self.machine.astype(np.float32)
 
-    def __call__(self, block: Block) -> SeenByAll:
+    def __call__(self, block: Block) -> Looks:
         if not block.codes.size:
-            nothing = Seen(-np.inf, 0.0, 0, None, np.empty(0))
-            return SeenByAll([nothing] * len(self.outlines))
+            return Looks(
+                [Look(ball.bound, -np.inf, 0.0, 0, None, np.empty(0)) for ball in self.outlines]
+            )
         is_single = self.single and block.X.dtype == np.float32
         machine = self._single if is_single else self.machine
         values = machine.decision_function(block.X, self.n_threads)
         columns = values.reshape(-1, len(self.outlines)).astype(np.float64).T
-        seen = [
-            self._seen(block, f if excess is None else f - excess[block.index], outline)
+        looks = [
+            self._look(block, f if excess is None else f - excess[block.index], outline)
             for f, outline, excess in zip(columns, self.outlines, self.excesses, strict=True)
         ]
-        return SeenByAll(seen)
+        return Looks(looks)
 
-    def _seen(self, block: Block, f: FloatArray, outline: Outline) -> Seen:
+    def _look(self, block: Block, f: FloatArray, outline: Outline) -> Look:
         margins = outline.signs(block) * f
         loss = 0.0
         if outline.C is not None:
@@ -172,5 +181,11 @@ class Looking:
             outside = np.argpartition(-distances, n_next)[:n_next]
         kept = outside[np.argsort(-distances[outside], kind="stable")[: self.limit]]
         kept = kept[np.isfinite(distances[kept])]
-        pool = block.take(kept) if kept.size else None
-        return Seen(float(distances.max()), loss, n_outside, pool, distances[kept])
+        return Look(
+            outline.bound,
+            float(distances.max()),
+            loss,
+            n_outside,
+            block.take(kept) if kept.size else None,
+            distances[kept],
+        )

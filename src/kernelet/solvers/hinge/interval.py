@@ -92,7 +92,7 @@ def interval_ridge(
     pulls: FloatArray = np.bincount(
         index, weights=sides * solution.multipliers, minlength=n
     ).astype(np.float64)
-    found = _in_units(replace(solution, multipliers=pulls), size)
+    found = _rescaled(replace(solution, multipliers=pulls), size)
     return replace(found, intercept=found.intercept + middle)
 
 
@@ -139,28 +139,20 @@ def one_class_ridge(
     length = float(np.sqrt(np.vdot(Phi, Phi) / C.size)) or 1.0
     unit = max(_NOTHING, _ROUNDING / (nu * tol))
     found = _solve(Phi / length, ones, 0.0 * ones, C / total, -1.0, unit, tol, max_iter)
-    size = (total * length) ** 2
-    return replace(
-        found,
-        weights=total * length * found.weights,
-        intercept=total * length**2 * found.intercept,
-        multipliers=total * found.multipliers,
-        primal_value=size * found.primal_value,
-        dual_value=size * found.dual_value,
-        unit=size * found.unit,
-    )
+    return _rescaled(found, total, length)
 
 
-def _in_units(solution: Solution, unit: float) -> Solution:
-    """The solution of a problem whose scores are ``unit`` times as large."""
+def _rescaled(solution: Solution, multiplier: float, feature: float = 1.0) -> Solution:
+    """The solution for features and multipliers that are larger by these factors."""
+    size = multiplier * feature
     return replace(
         solution,
-        weights=unit * solution.weights,
-        intercept=unit * solution.intercept,
-        multipliers=unit * solution.multipliers,
-        primal_value=unit**2 * solution.primal_value,
-        dual_value=unit**2 * solution.dual_value,
-        unit=unit**2 * solution.unit,
+        weights=size * solution.weights,
+        intercept=multiplier * feature**2 * solution.intercept,
+        multipliers=multiplier * solution.multipliers,
+        primal_value=size**2 * solution.primal_value,
+        dual_value=size**2 * solution.dual_value,
+        unit=size**2 * solution.unit,
     )
 
 
