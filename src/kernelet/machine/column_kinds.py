@@ -22,7 +22,7 @@ _NO_INDICATOR, _UNKNOWN = -1, -2
 
 
 class UnknownCategoryWarning(UserWarning):
-    """A column holds a value that was not there in training."""
+    """A column holds a value that was not seen in training."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Category:
         unknown = np.flatnonzero(found == _UNKNOWN)
         if unknown.size:
             warn_caller(
-                f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not there in "
+                f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not seen in "
                 f"training; {unknown.size} of {len(texts)} rows have no known value of it.",
                 UnknownCategoryWarning,
             )

@@ -173,7 +173,7 @@ def _column(name: str, values: Any, X: Any, lengths: list[int] | None, n_parts: 
         parts = _partitions(values)[0]
         if len(parts) != n_parts:
             raise ValueError(
-                f"{name} has {len(parts)} partitions and X {n_parts}; they must go together."
+                f"{name} has {len(parts)} partitions and X {n_parts}; there must be one for each."
             )
         return parts
     if lengths is None:

@@ -104,8 +104,8 @@ class LabelledBlocks:
     def total(self, function: Callable[[Block], S], name: str, single: bool = False) -> S:
         """The sum of a function over all blocks.
 
-        The function goes to where the rows are, so it can be pickled; `name` is what people see of
-        it in Dask's dashboard. With `single` rows of single precision are left as they are.
+        The function is sent to the rows, so it must be picklable; `name` is what Dask's dashboard
+        shows. With `single`, rows of single precision are left as they are.
         """
         starts = np.cumsum(self.lengths) - self.lengths
         pass_ = _Pass(function, self.classes, self.factors, starts, single)

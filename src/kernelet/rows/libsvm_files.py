@@ -32,9 +32,9 @@ def libsvm_chunks(
     Parameters
     ----------
     paths : path-like, or sequence of path-like
-        Files, which may be named with wildcards; what matches is taken in the order of the names.
+        Files; names may hold wildcards. Files that match are read in the order of their names.
     n_features : int, default=None
-        Number of columns. If it is not given, all files are read once to find it.
+        Number of columns; with None, all files are read once to find it.
     zero_based : bool, default=False
         Whether the first column is called 0; LIBSVM calls it 1.
 

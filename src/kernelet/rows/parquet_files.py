@@ -31,14 +31,14 @@ def parquet_chunks(
 ) -> Chunks | tuple[Chunks, Chunks]:
     """Rows in parquet files, in chunks of whole row groups (extra ``parquet``).
 
-    Row groups are put together to chunks of about 32 MB; a larger one is read as a whole. Chunks
-    are data frames, so that a model knows the names of the columns.
+    Row groups are combined into chunks of about 32 MB; a larger one is read as a whole. Chunks are
+    data frames, so that a model knows the names of the columns.
 
     Parameters
     ----------
     paths : path-like, or sequence of path-like
-        Files, or folders of them; names may hold wildcards. What matches is taken in the order of
-        the names.
+        Files, or folders of them; names may hold wildcards. Files that match are read in the order
+        of their names.
     target : str, default=None
         The column of the labels.
     columns : sequence of str, default=None
@@ -107,7 +107,7 @@ def _parts(
         missing = [name for name in [*wanted, target] if name is not None and name not in names]
         further = set(names) - {*wanted, target}
         if missing or (columns is None and further):
-            what = f"no column {missing[0]!r}" if missing else f"a column {min(further)!r} more"
+            what = f"no column {missing[0]!r}" if missing else f"an extra column {min(further)!r}"
             raise ValueError(f"{file} has {what}, where {[*wanted, target]!r:.200} are needed.")
         # by what the file has, whatever is read of it: labels are cut as rows are
         most = max(1, CHUNK_BYTES // (DOUBLE_BYTES * max(1, len(names))))

@@ -44,7 +44,7 @@ class Pieces(Protocol):
     feature_names: Sequence[str] | None
 
     def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
-        """The results of a task for every piece, in order; people see its name in a dashboard."""
+        """The results of a task for every piece, in order; a dashboard shows its name."""
         ...
 
     def described(self, number: int) -> str:

@@ -25,7 +25,7 @@ class Status(enum.Enum):
         "stopped at max_iter before the tolerance was met; raise max_iter, raise tol, or lower C"
     )
     NUMERICAL_LIMIT = (
-        "no further progress is possible in double precision; the answer is the best one met: "
+        "no further progress is possible in double precision; the answer is the best one found: "
         "scale the features, lower C, or raise tol to the gap reported"
     )
 

@@ -96,7 +96,7 @@ class Look:
     def __add__(self, other: Look) -> Look:
         kept, distances = self.kept, np.append(self.distances, other.distances)
         if other.kept is not None:
-            kept = other.kept if kept is None else kept.and_more(other.kept)
+            kept = other.kept if kept is None else Block.joined([kept, other.kept])
             first = np.argsort(-distances, kind="stable")[:POOL]
             kept, distances = kept.take(first), distances[first]
         return Look(
