@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.datasets._random import Labels, Matrix, RandomState, fair_labels, random_stream
+from kernelet.datasets._random import Labels, RandomState, Samples, fair_labels, random_stream
 
 
 def make_banana(
     n_samples: int = 400, *, noise: float = 0.3, random_state: RandomState = None
-) -> tuple[Matrix, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw two noisy half circles that reach into each other.
 
     .. math::

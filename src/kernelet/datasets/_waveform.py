@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.datasets._random import Labels, Matrix, RandomState, fair_labels, random_stream
+from kernelet.datasets._random import Labels, RandomState, Samples, fair_labels, random_stream
 
 # Breiman et al. 1984, section 2.6.2: three triangles of height 6 over 21 points, with these peaks.
 _N_FEATURES = 21
@@ -20,7 +20,7 @@ _SECOND = np.array([1, 2, 2])
 
 def make_waveform(
     n_samples: int = 400, *, binary: bool = False, random_state: RandomState = None
-) -> tuple[Matrix, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw noisy mixtures of two of three triangular waves; the pair is the class.
 
     .. math::

@@ -30,7 +30,7 @@ PATIENCE = 30.0
 # Seconds between two looks at whether there are workers; little beside the patience, and rare
 # enough to cost nothing.
 _LOOK = 1.0
-# Bytes of a function beyond which it is sent on its own: Dask warns of graphs with larger objects.
+# Bytes of a function beyond which it is sent on its own: Dask warns of large objects in a graph.
 _LARGE = 1_000_000
 
 

@@ -45,7 +45,7 @@ _THINNING = 4
 _RARE = 100
 
 Subsolver = Callable[[Subproblem, float], Subsolution]
-Start = tuple[FloatArray, float]
+_Start = tuple[FloatArray, float]
 
 
 def solve_on_working_sets(
@@ -55,7 +55,7 @@ def solve_on_working_sets(
     subsolver: Subsolver,
     *,
     tol: float,
-    starts: Sequence[Start] | None = None,
+    starts: Sequence[_Start] | None = None,
     n_jobs: int = 1,
     is_compiled: bool = False,
 ) -> list[Solution]:
@@ -145,7 +145,7 @@ def _play_round(
         problem.prove(answers[j], scores[:, j], m)
 
 
-def _guess(problem: WorkingSet, rows: Rows, subsolver: Subsolver) -> Start:
+def _guess(problem: WorkingSet, rows: Rows, subsolver: Subsolver) -> _Start:
     """(w, b) from evenly spaced rows of each class, their costs standing for all of it.
 
     The sample is solved in the same way, so guesses get better from level to level.

@@ -8,8 +8,8 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 
-# Distance, relative to the value, beyond which the multipliers are scaled. Nearer, the best factor
-# is 1 but for about the root of it, and not worth two more products.
+# Distance, relative to the value, beyond which the multipliers are scaled. Nearer to the solution
+# the best factor is close to 1, and gains little.
 _FAR = 1e-2
 
 

@@ -21,7 +21,8 @@ from kernelet.solvers.squared_hinge.system import ActiveSystem
 
 # Steps without progress, in careful mode, after which double precision is said to be exhausted.
 _PATIENCE = 3
-# Steps at the same costs after which more care is taken in any case: exact steps end in far fewer.
+# Steps at the same costs after which more care is taken in any case: with sound directions the
+# method would have ended by then.
 _MANY_STEPS = 30
 # Pieces that a line search looks at. It ends on the right one after a few, or some sixty halvings
 # of its bracket; only rounding errors can keep it from that.
