@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular, svd
 
+from kernelet.kernels.numerics.arrays import IndexArray
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start, no_feature
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
-from kernelet.solvers.blocks.margins import Features, Targets
+from kernelet.solvers.blocks.margins import FeatureMap, Targets
 from kernelet.solvers.ridge_system import ridge_triangle, solve_ridge_products
 from kernelet.subspace import WhitenedMap
 
@@ -174,7 +174,7 @@ class FeatureMoments:
 
 @dataclass(frozen=True, eq=False)
 class _MomentPass:
-    space: Features
+    space: FeatureMap
     n_classes: int
     shift: FloatArray
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.losses import MarginLoss, find_loss
 from kernelet.learners.direct.search.objective import InnerSolution, Start
 from kernelet.learners.direct.search.out_of_core_objective import BlockInnerSolution
 from kernelet.rows import LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Targets
 from kernelet.solvers.squared_hinge.nearby_newton import Intervals

@@ -13,13 +13,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import FloatArray, dense, is_sparse
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, dense, is_sparse
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.base.training_kernel import without_rounding
 from kernelet.learners.direct.search.objective import InnerProblem, InnerSolution, Start
 from kernelet.rows import Block
-from kernelet.rows.block import IndexArray
 from kernelet.rows.nested_samples import NestedSamples
 from kernelet.subspace import WhitenedMap
 
