@@ -177,7 +177,7 @@ WRONG = {
     "near parameter": ((*FIT, "--param", "nit=3"), 2, "do you mean init?"),
     "no value": ((*FIT, "--param", "tol"), 2, "NAME=VALUE"),
     "foreign option": ((*FIT, "--method", "reduced-svc", "--max-iter", "3"), 2, "--max-iter"),
-    "wrong value": ((*FIT, "--param", "loss=huber"), 1, "'hinge', 'squared_hinge'"),
+    "wrong value": ((*FIT, "--param", "loss=huber"), 1, "'squared_hinge'; got 'huber'"),
     "negative C": ((*FIT, "--C", "-1"), 2, "above zero"),
     "no vectors": ((*FIT, "-m", "0"), 2, "whole number of at least 1"),
     "too many vectors": ((*FIT, "-m", "500"), 2, "more than the 110 rows"),
