@@ -12,6 +12,9 @@ import processors
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests import it by this name; a second import, for doctests, would register its kernels again.
+collect_ignore = ["own_kernels.py"]
+
 # Of `make test-random` (random_examples.py): ten times as many examples as `@examples` says, new
 # ones for every seed even in CI, where the default is the same every time; and a failure is printed
 # in a form that repeats it.

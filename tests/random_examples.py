@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # hypothesis's own number, which `examples` counts in, and profiles multiply
 _USUAL = 100
@@ -28,8 +28,10 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 def examples(number: int, **others: object) -> settings:
-    """So many examples of a test, or more where the profile asks for more; at any speed."""
+    """This many examples of a test, or more where the profile asks for more; at any speed."""
     factor = settings.default.max_examples / _USUAL
+    # a busy machine is no defect of a test: neither a deadline nor a limit on drawing the examples
+    others.setdefault("suppress_health_check", [HealthCheck.too_slow])
     return settings(max_examples=max(1, round(factor * number)), deadline=None, **others)
 
 

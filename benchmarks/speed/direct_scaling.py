@@ -27,16 +27,19 @@ def measure(n: int) -> dict[str, float]:
     """Seconds per evaluation and peak memory beyond the data's, for n rows."""
     from kernelet.datasets import make_twonorm
     from kernelet.kernels import Gaussian
-    from kernelet.learners.direct.svm_search import learn_sparse_svm
+    from kernelet.learners.direct.problems.svm import SVMProblem
+    from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 
     X, y = make_twonorm(n, random_state=0)
     Y = np.where(y == y.max(), 1.0, -1.0)[:, None]
     Z = X[:: n // N_VECTORS][:N_VECTORS]
     costs = np.full(n, 1.0)
-    learn_sparse_svm(X[:500], Y[:500], costs[:500], Gaussian(0.025), Z, max_iter=2)  # compiles
+    few = SVMProblem(Y[:500], costs[:500], "hinge")
+    learn_direct(X[:500], Gaussian(0.025), few, Z, max_iter=2)  # compiles
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
-    descent = learn_sparse_svm(X, Y, costs, Gaussian(0.025), Z, max_iter=N_STEPS, tol=1e-8)
+    problem = SVMProblem(Y, costs, "hinge", INNER_SHARE * 1e-8)
+    descent = learn_direct(X, Gaussian(0.025), problem, Z, max_iter=N_STEPS, tol=1e-8)
     seconds = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {

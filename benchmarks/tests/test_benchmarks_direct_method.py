@@ -190,10 +190,10 @@ def test_tasks_in_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_evaluation_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernelet.learners.direct.problems import svm as svm_problem
+    from kernelet.learners.direct.losses import squared_hinge
 
     # `limit` watches it for as long as its process lives
-    monkeypatch.setattr(svm_problem, "squared_losses_nearby", svm_problem.squared_losses_nearby)
+    monkeypatch.setattr(squared_hinge, "squared_losses_nearby", squared_hinge.squared_losses_nearby)
     monkeypatch.setattr(limit, "N_STEPS", 5)
     split = load("digits", 0, "as they are")
     found = limit.evaluation_and_limit(split.X_train[:300], split.y_train[:300], 10)

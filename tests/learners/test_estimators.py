@@ -28,8 +28,8 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.progress import HAS_CALLBACKS
 from kernelet.learners.compression import compressed_models as compressed
 from kernelet.learners.direct.reduced_set import learn_reduced_set
+from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.vector_exchange import best_rows, removals
-from kernelet.learners.direct.svm_search import learn_sparse_svm
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -201,8 +201,9 @@ class TestFittedAttributes:
 FUNCTIONS = [
     learners.calibrate,
     learners.compress,
+    learners.register_loss,
     learn_reduced_set,
-    learn_sparse_svm,
+    learn_direct,
     best_rows,
     removals,
 ]
@@ -217,7 +218,13 @@ PUBLIC = {
     },
     **{
         kind.__name__: kind
-        for kind in (CalibratedMachine, SigmoidCalibration, TemperatureCalibration)
+        for kind in (
+            CalibratedMachine,
+            SigmoidCalibration,
+            TemperatureCalibration,
+            learners.MarginLoss,
+            learners.SmoothLoss,
+        )
     },
 }
 

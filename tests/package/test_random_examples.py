@@ -53,10 +53,10 @@ def test_seeds_until_the_time_is_up(run):
 
 
 def test_what_fails_can_be_repeated(run):
-    end = run("--seconds", "0")
-    assert end.returncode == 1
+    end = run("--seed", "12")  # drawn seeds are above; this is the same test on every machine
+    assert end.returncode == 1, end.stdout + end.stderr
     assert "not to be run" not in end.stdout
-    assert re.search(r"test_false_for_one_in_ten\(\s*number=900_?000", end.stdout)
+    assert re.search(r"test_false_for_one_in_ten\(\s*number=900_?000", end.stdout), end.stdout
     assert "@reproduce_failure(" in end.stdout
     seed = re.match(r"seed (\d+): ", end.stdout)[1]
     assert f"\n    make test-random SEED={seed}\n" in end.stdout
@@ -65,7 +65,7 @@ def test_what_fails_can_be_repeated(run):
         " tests/test_made_up.py::test_false_for_one_in_ten"
     )
     again = run("--seed", seed)
-    assert again.returncode == 1
+    assert again.returncode == 1, again.stdout + again.stderr
     blobs = [re.search("reproduce_failure.*", printed.stdout)[0] for printed in (end, again)]
     assert blobs[0] == blobs[1]
 

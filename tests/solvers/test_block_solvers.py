@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelet.kernels import Gaussian
-from kernelet.learners.direct.problems.fisher import ContrastProblem
-from kernelet.learners.direct.problems.out_of_core import ContrastBlockProblem, HingeBlockProblem
-from kernelet.learners.direct.problems.svm import SVMProblem
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.problems.fisher import ContrastBlockProblem, ContrastProblem
+from kernelet.learners.direct.problems.svm import ClassProblem, SVMProblem
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.rows import labelled as labelled_module
@@ -16,8 +16,7 @@ from kernelet.solvers import hinge_ridge_many
 from kernelet.solvers.blocks import hinge as block_hinge_module
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.solvers.blocks.margins import Point, Targets
-from kernelet.solvers.blocks.newton import _Search as NewtonSearch
-from kernelet.solvers.blocks.newton import block_squared_hinge
+from kernelet.solvers.smooth_loss.newton import _NewtonSearch
 from kernelet.subspace import WhitenedMap
 from tests.rows.test_rows import cut, labelled
 
@@ -114,18 +113,17 @@ class TestSquaredHinge:
     def test_against_memory(self, n_classes):
         X, y, weights, rows, sample = problem(n_classes=n_classes, sample=500)
         space = WhitenedMap.from_vectors(Gaussian(0.3), X[:M])
-        found = block_squared_hinge(rows, space, sample, 2.0, tol=1e-13)
-        Y = Targets.of_classes(n_classes).of(y)
-        inner = SVMProblem(Y, 2.0 * weights, "squared_hinge", 1e-13)
+        targets = Targets.of_classes(n_classes)
+        problem_of_classes = ClassProblem(targets, 2.0, find_loss("squared_hinge"), 1e-13)
+        found = problem_of_classes.solve(rows, sample, space, None)
+        inner = SVMProblem(targets.of(y), 2.0 * weights, "squared_hinge", 1e-13)
         expected = inner.solve(space.features(X), None)
-        assert_allclose(sum(one.primal_value for one in found), expected.value, rtol=1e-12)
-        for k, one in enumerate(found):
-            assert one.is_optimal
-            assert one.gap <= 1e-13
-            assert_allclose(one.weights, expected.weights[:, k], atol=1e-6)
+        assert_allclose(found.value, expected.value, rtol=1e-12)
+        assert found.gap <= 1e-13
+        assert_allclose(found.weights, expected.weights, atol=1e-6)
 
     def test_a_step_that_is_too_long_is_halved(self):
-        search = NewtonSearch(np.array([1.0, 0.0]), 1e-9)
+        search = _NewtonSearch(np.array([1.0, 0.0]), 1e-9)
         # 1/2 w^2 + 2 w^2 + b^2 with a curvature that is told too small
         search.learn(2.0, np.array([4.0, 0.0]), np.diag([1.0, 2.0]))
         assert_allclose(search.at, [1.0 - 5.0 / 2.0, 0.0])
@@ -154,7 +152,7 @@ def objectives(n_classes=2, n=3000, tol=1e-13, sample=20_000):
     targets, kernel = Targets.of_classes(n_classes), Gaussian(0.3)
     inner = SVMProblem(targets.of(y), 2.0 * weights, "hinge", tol)
     here = MarginalObjective(X, kernel, inner)
-    blocks = HingeBlockProblem(targets, 2.0, tol)
+    blocks = ClassProblem(targets, 2.0, find_loss("hinge"), tol)
     return X[:M].copy(), here, BlockObjective(rows, sample, kernel, blocks)
 
 

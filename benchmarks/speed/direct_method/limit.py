@@ -47,12 +47,13 @@ class Watched:
 def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int) -> Watched:
     """The one function here that knows the names inside the library."""
     from kernelet.kernels import Gaussian
-    from kernelet.learners.direct.problems import svm as svm_problem
+    from kernelet.learners.direct.losses import squared_hinge
+    from kernelet.learners.direct.problems.svm import SVMProblem
     from kernelet.learners.direct.search.joint_objective import JointObjective
     from kernelet.learners.direct.search.joint_place import Place
-    from kernelet.learners.direct.search.rows import RowsInMemory
+    from kernelet.learners.direct.search.rows import SampleInMemory
 
-    solve, last = svm_problem.squared_losses_nearby, []
+    solve, last = squared_hinge.squared_losses_nearby, []
 
     def watched(*arguments: Any, **options: Any) -> Any:
         found = solve(*arguments, **options)
@@ -65,10 +66,10 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
             raise RuntimeError("Newton's method did not end from the solution nearby")
         return found.n_iter / Y.shape[1], (-found.pulls).astype(precision)
 
-    svm_problem.squared_losses_nearby = watched  # measured, not changed
-    problem = svm_problem.SVMProblem(Y, np.full(len(Y), C), "squared_hinge")
+    squared_hinge.squared_losses_nearby = watched  # measured, not changed
+    problem = SVMProblem(Y, np.full(len(Y), C), "squared_hinge")
     # on all rows, where a search would begin on a sample
-    source = RowsInMemory(X, problem, seed=0)
+    source = SampleInMemory(X, problem, seed=0)
     objective = JointObjective(source, Gaussian(gamma), "features", n_vectors, n_first=len(X))
     scales = objective.stage.parameters
     return Watched(

@@ -11,6 +11,7 @@ from kernelet.learners.core_vectors.mmda import MaxMarginDiscriminantAnalysis
 from kernelet.learners.core_vectors.svc import CoreVectorSVC
 from kernelet.learners.direct.kernel_fisher import KernelFisherClassifier
 from kernelet.learners.direct.kernel_fisher_discriminant import KernelFisherDiscriminant
+from kernelet.learners.direct.losses import MarginLoss, SmoothLoss, register_loss
 from kernelet.learners.direct.reduced_svc import ReducedSVC
 from kernelet.learners.direct.sparse_kernel_pca import SparseKernelPCA
 from kernelet.learners.direct.sparse_kernel_ridge import SparseKernelRidge
@@ -32,6 +33,7 @@ __all__ = [
     "KernelFisherClassifier",
     "KernelFisherDiscriminant",
     "KernelSubspace",
+    "MarginLoss",
     "MaxMarginDiscriminantAnalysis",
     "MinimalKernelSVC",
     "NormKernelRidge",
@@ -40,6 +42,7 @@ __all__ = [
     "ReducedSVC",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
+    "SmoothLoss",
     "SparseKernelPCA",
     "SparseKernelRidge",
     "SparseOneClassSVM",
@@ -48,4 +51,5 @@ __all__ = [
     "SubspaceLPSVC",
     "calibrate",
     "compress",
+    "register_loss",
 ]

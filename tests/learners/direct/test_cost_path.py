@@ -17,15 +17,15 @@ from kernelet import load
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
 from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
-from kernelet.learners.direct import estimator as direct_estimator
+from kernelet.learners.direct import learn as direct_learn
+from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search import cost_path
 from kernelet.learners.direct.search.cost_path import choose_cost, divided
-from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.joint_place import JointEvaluation
-from kernelet.learners.direct.search.learn import search_vectors
-from kernelet.learners.direct.search.start import KernelTask, SearchStart
+from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.subspace import seed_vectors
 
 X, y = make_banana(200, random_state=0)
@@ -90,11 +90,9 @@ def chosen(rows, problem, kernel, m=6, first=1.0, costs=None, **options):
     def search(index, part, vectors, found):
         if costs is not None:
             costs.append(float(np.median(part.C)))
-        ground = TableGround(rows[index], weights[index])
         return search_vectors(
-            ground,
+            RowsInMemory(rows[index], weights[index], part),
             KernelTask(kernel),
-            part,
             SearchStart(vectors),
             max_iter=100,
             tol=3e-2,
@@ -142,9 +140,9 @@ class TestPath:
             start = seed_vectors(X, 6, "kmeans", kernel, 0)
             for kept, held in divided(np.ones(200), 0):
                 part = problem.subset(kept.index, cost * kept.shares)
-                ground = TableGround(X[kept.index], np.ones(kept.index.size))
+                near = RowsInMemory(X[kept.index], np.ones(kept.index.size), part)
                 best = search_vectors(
-                    ground, KernelTask(kernel), part, SearchStart(start), max_iter=100, tol=3e-2
+                    near, KernelTask(kernel), SearchStart(start), max_iter=100, tol=3e-2
                 ).best
                 scores = best.machine.decision_function(X[held.index]).reshape(-1, 1)
                 total += problem.subset(held.index, held.shares).loss(scores)
@@ -196,11 +194,9 @@ class TestPath:
 
         def interrupting(index, part, vectors, found):
             seen.append(1)
-            ground = TableGround(X[index], np.ones(len(index)))
             end = search_vectors(
-                ground,
+                RowsInMemory(X[index], np.ones(len(index)), part),
                 KernelTask(Gaussian(0.5)),
-                part,
                 SearchStart(vectors),
                 max_iter=100,
                 tol=3e-2,
@@ -304,13 +300,13 @@ class TestEstimators:
 
     def test_a_warm_start_goes_on_from_the_cost_before(self, monkeypatch):
         m = SparseSVC(5, warm_start=True, random_state=0).fit(X, y)
-        firsts, choose = [], direct_estimator.choose_cost
+        firsts, choose = [], direct_learn.choose_cost
 
         def recorded(*arguments):
             firsts.append(arguments[-1])
             return choose(*arguments)
 
-        monkeypatch.setattr(direct_estimator, "choose_cost", recorded)
+        monkeypatch.setattr(direct_learn, "choose_cost", recorded)
         before = m.C_
         m.fit(X, y)
         assert firsts == [before]

@@ -23,7 +23,7 @@ from kernelet.export.to_onnx.exporter import onnx_model
 from kernelet.kernels import Gaussian
 from kernelet.learners import SparseKernelPCA, SparseKernelRidge, SparseOneClassSVM, SparseSVR
 from kernelet.learners.base.progress import HAS_CALLBACKS
-from kernelet.learners.direct import estimator as direct_estimator
+from kernelet.learners.direct import learn as direct_learn
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 2))
@@ -90,14 +90,14 @@ class TestSearch:
 
     @each
     def test_n_init_keeps_the_best(self, make, target, monkeypatch):
-        ends, original = [], direct_estimator.search_vectors
+        ends, original = [], direct_learn.search_vectors
 
         def recorded(*arguments, **settings):
             end = original(*arguments, **settings)
             ends.append(end.best.value)
             return end
 
-        monkeypatch.setattr(direct_estimator, "search_vectors", recorded)
+        monkeypatch.setattr(direct_learn, "search_vectors", recorded)
         m = make(2, init="random", n_init=4).fit(X, target)
         assert len(ends) == 4
         assert m.objective_ == min(ends)

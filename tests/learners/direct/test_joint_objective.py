@@ -16,17 +16,17 @@ from kernelet import load
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Matern52, RationalQuadratic, ScaledFeatures
 from kernelet.learners import SparseKernelRidge, SparseSVC, SparseSVR
+from kernelet.learners.direct.losses import squared_hinge
 from kernelet.learners.direct.problems import interval as interval_problems
-from kernelet.learners.direct.problems import svm as svm_problem
 from kernelet.learners.direct.problems.fisher import ContrastProblem
 from kernelet.learners.direct.problems.interval import SquaredIntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.joint_place import Place
-from kernelet.learners.direct.search.learn import descend
+from kernelet.learners.direct.search.learn import Limits, descend
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.rows import SampleInMemory
 from kernelet.subspace import seed_vectors
 from learner_oracles import central_differences, svm_objective
 
@@ -54,12 +54,12 @@ each_part = pytest.mark.parametrize("learn", LOGS)
 @pytest.fixture
 def tight(monkeypatch):
     """Inner problems solved as finely as differences of W need."""
-    for module in (svm_problem, interval_problems):
+    for module in (squared_hinge, interval_problems):
         monkeypatch.setattr(module, "SEARCH_TOL", 1e-13)
 
 
 def joint(rows, kernel, problem, learn, m=4, seed=0, **options):
-    source = RowsInMemory(rows, problem, seed)
+    source = SampleInMemory(rows, problem, seed)
     return JointObjective(source, kernel, learn, m, **{"single": False, **options})
 
 
@@ -253,7 +253,7 @@ def banana_search(n_first=None, seed=0, learn="features", on_step=None, **option
         sizes.append(objective.n_used)
         return None if on_step is None else on_step(step)
 
-    end = descend(objective, start, max_iter=200, tol=3e-3, random_state=seed, on_step=watch)
+    end = descend(objective, start, Limits(200, tol=3e-3), random_state=seed, on_step=watch)
     return objective, end, sizes
 
 
@@ -316,8 +316,7 @@ class TestSamples:
         descend(
             objective,
             start,
-            max_iter=8,
-            tol=1e-9,
+            Limits(8, tol=1e-9),
             on_step=lambda step: sizes.append((step.n_iter, objective.n_used)),
         )
         assert [n for step, n in sizes if step > 6] == [3000, 3000]

@@ -12,7 +12,7 @@ from kernelet.kernels import Gaussian
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.rows import RowsInMemory, extent_of
+from kernelet.learners.direct.search.rows import SampleInMemory, extent_of
 
 
 def clusters(n, gamma):
@@ -29,7 +29,7 @@ def test_many_rows_of_a_narrow_kernel(gamma):
     """Single precision, which serves so many rows, has 7 digits."""
     places, X, y = clusters(40_000, gamma)
     problem = SVMProblem(y[:, None], np.ones(len(y)), "squared_hinge", 1e-6)
-    source = RowsInMemory(X, problem, 0)
+    source = SampleInMemory(X, problem, 0)
     objective = JointObjective(source, Gaussian(gamma), "nothing", 3, n_first=len(y))
     found = objective(places)
     assert_allclose(found.value, objective.proven(found).value, rtol=1e-4)

@@ -19,7 +19,7 @@ from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.joint_place import Place
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.rows import SampleInMemory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0] + 5.0
@@ -31,13 +31,13 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 def objective(rows=X, kernel=None, rank=2, **options):
     kernel = Gaussian(0.2) if kernel is None else kernel
-    source = RowsInMemory(rows, PROBLEM, 0)
+    source = SampleInMemory(rows, PROBLEM, 0)
     return JointObjective(source, kernel, "projection", 5, rank=rank, **options)
 
 
 def standard_rows(rows):
     problem = RidgeProblem(np.zeros((len(rows), 1)), np.ones(len(rows)))
-    return StandardRows(RowsInMemory(rows, problem, 0), len(rows), np.float64)
+    return StandardRows(SampleInMemory(rows, problem, 0), len(rows), np.float64)
 
 
 class TestProjection:
@@ -208,7 +208,7 @@ class TestSmallScales:
         for scale, left in ((1e-3, 0.0), (1.0, 1.0)):
             kernel = ScaledFeatures(Gaussian(1.0), (1.0, scale, 1e-4))
             at = MarginalObjective(rows, kernel, problem)(rows[:10])
-            found = without_small_scales(RowsInMemory(rows, problem, 0), at, 0)
+            found = without_small_scales(SampleInMemory(rows, problem, 0), at, 0)
             expected = (1.0, left, 0.0)
             assert found.kernel.scales == expected
             assert found.value <= at.value * (1.0 + 1e-3)
@@ -217,7 +217,7 @@ class TestSmallScales:
 
     def test_other_kernels_and_sparse_rows_stay(self):
         at = MarginalObjective(X, Gaussian(0.2), PROBLEM)(Z)
-        assert without_small_scales(RowsInMemory(X, PROBLEM, 0), at, 0) is at
+        assert without_small_scales(SampleInMemory(X, PROBLEM, 0), at, 0) is at
 
 
 class TestConstantColumns:

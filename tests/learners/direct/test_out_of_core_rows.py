@@ -13,16 +13,15 @@ from kernelet import KernelFisherClassifier, SparseSVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
 from kernelet.learners.base.out_of_core import out_of_core_data
-from kernelet.learners.direct.problems.out_of_core import (
-    ContrastBlockProblem,
-    SquaredHingeBlockProblem,
-)
-from kernelet.learners.direct.search import joint_objective, out_of_core_rows
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
+from kernelet.learners.direct.problems.svm import ClassProblem
+from kernelet.learners.direct.search import joint_objective
+from kernelet.learners.direct.search import rows as search_rows
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.learn import descend
+from kernelet.learners.direct.search.learn import Limits, descend
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.out_of_core_rows import RowsOutOfCore
-from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.rows import SampleInMemory, SampleOutOfCore
 from kernelet.learners.direct.search.sampled_objective import SampledObjective
 from kernelet.rows import LabelledBlocks, open_pieces
 from kernelet.rows.nested_samples import NestedSamples
@@ -37,7 +36,7 @@ LENGTHS = [2500, 2500, 1000]
 Z = X[:6].copy()
 TARGETS = Targets.of_classes(2)
 PROBLEMS = {
-    "squared hinge": SquaredHingeBlockProblem(TARGETS, 2.0, 1e-10),
+    "squared hinge": ClassProblem(TARGETS, 2.0, find_loss("squared_hinge"), 1e-10),
     "Fisher": ContrastBlockProblem(TARGETS, 1e-3),
 }
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
@@ -46,11 +45,11 @@ each_problem = pytest.mark.parametrize("name", PROBLEMS)
 def out_of_core(problem, n_sample=FIRST, rows=X, seed=0):
     pieces = [cut(column, LENGTHS) for column in (rows, Y, WEIGHTS)]
     data = out_of_core_data(SparseSVC(random_state=0), *pieces, n_sample=n_sample)
-    return RowsOutOfCore(data, problem, seed, 6)
+    return SampleOutOfCore(data, problem, seed, 6)
 
 
 def in_memory(problem):
-    return RowsInMemory(X, problem.over(Y, WEIGHTS), 0)
+    return SampleInMemory(X, problem.over(Y, WEIGHTS), 0)
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +174,7 @@ class TestRows:
 def search(objective, max_iter=200):
     sizes = []
     end = descend(
-        objective, Z, max_iter=max_iter, tol=3e-3, on_step=lambda step: sizes.append(step.n_used)
+        objective, Z, Limits(max_iter, tol=3e-3), on_step=lambda step: sizes.append(step.n_used)
     )
     return end, sizes
 
@@ -204,8 +203,8 @@ class TestSearch:
     @pytest.mark.parametrize("max_iter", [12, 300])
     def test_a_sample_that_cannot_grow_is_enough(self, kind, max_iter, monkeypatch):
         """The vectors are those of the largest sample, the machine that of all rows."""
-        in_a_row = 2 * X.shape[1] + out_of_core_rows._ARRAYS * (6 + np.unique(Y).size)
-        monkeypatch.setattr(out_of_core_rows, "_MOST_NUMBERS", in_a_row * 1300)
+        in_a_row = 2 * X.shape[1] + search_rows._ARRAYS * (6 + np.unique(Y).size)
+        monkeypatch.setattr(search_rows, "_MOST_NUMBERS", in_a_row * 1300)
         source = out_of_core(PROBLEMS["squared hinge"])
         make = {
             "joint": lambda: JointObjective(source, Gaussian(1.0), "features", 6),
@@ -261,14 +260,14 @@ class TestEstimators:
     def test_a_fit_goes_on_with_the_same_sample(self, name, tmp_path, monkeypatch):
         rows = cut(X, LENGTHS), cut(Y, LENGTHS)
         model = clone(MODELS[name]).set_params(checkpoint=tmp_path / "fit.checkpoint")
-        taken, take = [], RowsOutOfCore.take
+        taken, take = [], SampleOutOfCore.take
 
         def watched(self, n):
             found = take(self, n)
             taken.append((self._codes.size, {tuple(mine) for mine in self._nested.places}))
             return found
 
-        monkeypatch.setattr(RowsOutOfCore, "take", watched)
+        monkeypatch.setattr(SampleOutOfCore, "take", watched)
 
         class Stop(Exception):
             pass

@@ -11,13 +11,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelet import SparseKernelRidge, SparseSVC
-from kernelet.cli.progress import FitSteps, LineBar, step_text, watched
+from kernelet.cli.progress import FitSteps, LineBar, watched
 from kernelet.kernels import Gaussian
 from kernelet.learners.base.progress import HAS_CALLBACKS
+from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.problems.ridge import RidgeProblem
-from kernelet.learners.direct.search.ground import TableGround
-from kernelet.learners.direct.search.learn import search_vectors
-from kernelet.learners.direct.search.start import KernelTask, SearchStart
+from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.rows import RowsInMemory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40_000, 4))
@@ -29,9 +29,8 @@ def steps_of(max_iter):
     seen = []
     targets = np.sin(X[:, :1]) + 0.3 * RNG.normal(size=(40_000, 1))
     search_vectors(
-        TableGround(X, np.ones(40_000)),
+        RowsInMemory(X, np.ones(40_000), RidgeProblem(targets, np.ones(40_000))),
         KernelTask(Gaussian(0.2)),
-        RidgeProblem(targets, np.ones(40_000)),
         SearchStart(X[:8].copy()),
         max_iter=max_iter,
         tol=1e-4,
@@ -154,4 +153,4 @@ class TestBar:
 
     def test_a_step_in_words(self, steps):
         first = steps[0][0]
-        assert f"W {first.value:.4g}" in step_text(first)
+        assert f"W {first.value:.4g}" in first.brief

@@ -22,7 +22,7 @@ from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Matern52, Polynomial
 from kernelet.learners import ReducedSVC, SparseSVC, compress
 from kernelet.learners.direct import reduced_svc
-from kernelet.learners.direct.fixed_vectors import learn_with_vectors
+from kernelet.learners.direct.fixed_vectors import learn_classes
 from kernelet.machine import KernelMachine
 from kernelet.solvers import Status
 from learner_oracles import svm_by_clarabel, svm_objective
@@ -252,11 +252,11 @@ class TestEstimator:
 
     def test_a_gap_that_stays_open_is_told(self, monkeypatch):
         def hurried(*arguments, **options):
-            learned = learn_with_vectors(*arguments, **options)
+            learned = learn_classes(*arguments, **options)
             late = [replace(s, status=Status.ITERATION_LIMIT) for s in learned.solutions]
             return replace(learned, solutions=late)
 
-        monkeypatch.setattr(reduced_svc, "learn_with_vectors", hurried)
+        monkeypatch.setattr(reduced_svc, "learn_classes", hurried)
         with pytest.warns(ConvergenceWarning, match=r"gap of .* only: stopped at max_iter"):
             model().fit(X, y)
 

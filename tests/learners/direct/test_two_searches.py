@@ -7,12 +7,11 @@ from numpy.testing import assert_allclose
 from kernelet import SparseSVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
+from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.kernel_learning.input_stage import Scales, StandardRows
 from kernelet.learners.direct.problems.svm import SVMProblem
-from kernelet.learners.direct.search.ground import TableGround
-from kernelet.learners.direct.search.learn import search_vectors
-from kernelet.learners.direct.search.rows import RowsInMemory
-from kernelet.learners.direct.search.start import KernelTask, SearchStart
+from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.rows import RowsInMemory, SampleInMemory
 
 X, LABELS = make_banana(200, random_state=0)
 Y = np.where(LABELS[0] == LABELS, 1.0, -1.0)[:, None]
@@ -23,11 +22,9 @@ STARTS = {"n_steps", "is_preliminary", "kernel", "unit", "n_vectors"}
 
 
 def search(on_step=None, **options):
-    problem = SVMProblem(Y, np.ones(200), "hinge")
     return search_vectors(
-        TableGround(X, np.ones(200)),
+        RowsInMemory(X, np.ones(200), SVMProblem(Y, np.ones(200), "hinge")),
         KernelTask(Gaussian(0.5), "features"),
-        problem,
         SearchStart(X[:6], **{name: options.pop(name) for name in STARTS & set(options)}),
         max_iter=options.pop("max_iter", 100),
         tol=options.pop("tol", 1e-3),
@@ -82,7 +79,7 @@ def test_a_search_that_goes_on_takes_its_first_steps_in_any_case():
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_scales_at_their_bound_are_recalled(side):
-    source = RowsInMemory(X, SVMProblem(Y, np.ones(200)), 0)
+    source = SampleInMemory(X, SVMProblem(Y, np.ones(200)), 0)
     rows = StandardRows(source, 200, np.float64)
     stage = Scales(rows, Gaussian(0.3), "features")
     lower, upper = stage.bounds(np.zeros(2))

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.base.training_data import FloatArray, TrainingSet, training_set
+from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
 from kernelet.rows import is_distant
@@ -37,9 +38,16 @@ class KernelClassifier(
     # `training_kernel` need not refuse those with squares beyond double precision
     _rescales_kernel_values = False
 
+    # whether `_learn` takes rows that do not fit in memory
+    _learns_out_of_core = False
+
     @abstractmethod
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        """The machine for these rows; further fitted attributes are set on the way."""
+    def _learn(self, data: Any) -> KernelMachine:
+        """The machine for these rows; further fitted attributes are set on the way.
+
+        The rows are a `TrainingData`, and for classifiers that learn out of core also an
+        `OutOfCoreData`.
+        """
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -60,29 +68,26 @@ class KernelClassifier(
         self : object
             The fitted classifier.
         """
+        data: TrainingData | OutOfCoreData
         if self._leaves(X):
-            out_of_core = out_of_core_data(self, X, y, sample_weight)
-            self.classes_ = out_of_core.rows.classes
-            self.machine_ = self._learn_out_of_core(out_of_core)
-            sample = out_of_core.sample
-            warn_if_constant(self, sample.block.X, sample.block.codes, sample.weights)
-            return self
-        data, self.classes_ = training_set(self, X, y, sample_weight)
+            if not self._learns_out_of_core:
+                raise TypeError(
+                    f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
+                    "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they "
+                    "are."
+                )
+            data = out_of_core_data(self, X, y, sample_weight)
+            self.classes_ = data.rows.classes
+        else:
+            data, self.classes_ = labelled_data(self, X, y, sample_weight)
         self.machine_ = self._learn(data)
-        warn_if_constant(self, data.X, data.codes, data.weights)
+        near = data.at_hand
+        warn_if_constant(self, near.X, near.codes, near.weights)
         return self
 
     def _leaves(self, X: Any) -> bool:
         """Whether rows stay where they are; a memory-mapped array can also be copied."""
-        can = type(self)._learn_out_of_core is not KernelClassifier._learn_out_of_core
-        return is_distant(X) and (can or not isinstance(X, np.memmap))
-
-    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        """The machine for out-of-core rows, for those classifiers that can learn it."""
-        raise TypeError(
-            f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
-            "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they are."
-        )
+        return is_distant(X) and (self._learns_out_of_core or not isinstance(X, np.memmap))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of the rows: one column per class, or for two classes the second's score.

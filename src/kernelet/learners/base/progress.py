@@ -1,13 +1,28 @@
-"""Reports of a running fit, to people and to callbacks."""
+"""What goes on around the steps of a fit: callbacks, verbosity, Ctrl-C.
+
+The mathematics of an iterative learner yields steps and knows nothing of who watches them::
+
+    def reweight(problem) -> Iterator[Step]:
+        ...
+        yield step  # always good enough to be the last one
+
+    with Loop(estimator, max_steps, X=X, y=y) as loop:
+        run = loop.run(lambda: reweight(problem), attributes)
+    run.last, run.interrupted, run.stopped
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
+
+from kernelet.solvers.parallel import map_in_threads
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,87 +45,215 @@ def with_callbacks(method: Method) -> Method:
 
 
 class Step(Protocol):
-    """What is printed of a step of a search."""
+    """A step of a fit, good enough to be its last."""
 
     @property
-    def n_iter(self) -> int: ...
+    def line(self) -> str:
+        """What ``verbose`` prints of it."""
+        ...
+
     @property
-    def n_evaluations(self) -> int: ...
-    @property
-    def value(self) -> float: ...
-    @property
-    def gradient_norm(self) -> float: ...
-    @property
-    def n_alive(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def n_used(self) -> int: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def gain(self) -> float: ...
-    @property
-    def seconds_left(self) -> float: ...
-    @property
-    def rows_per_second(self) -> float | None: ...
+    def brief(self) -> str:
+        """What a progress bar shows of it."""
+        ...
 
 
+S = TypeVar("S", bound=Step)
+R = TypeVar("R")
+P = ParamSpec("P")
 Attributes = Callable[[], dict[str, Any]]
 
 
-def show_step(step: Step, verbose: int, doing: str = "") -> None:
-    """Print every ``verbose``-th step to standard error, behind what it is a step of."""
-    if verbose <= 0 or step.n_iter % verbose:
-        return
-    pace = step.rows_per_second
-    print(
-        f"{doing}step {step.n_iter:4d}  evaluations {step.n_evaluations:4d}  W {step.value:.6e}  "
-        f"gain {step.gain:.1e}  |gradient| {step.gradient_norm:.2e}  rank {step.n_alive}  "
-        f"{rows_text(step)}  {step.seconds:.1f} s, at most {step.seconds_left:.1f} s left"
-        + ("" if pace is None else f"  {pace:.2e} rows/s"),
-        file=sys.stderr,
-    )
+@dataclass(frozen=True, eq=False)
+class Run(Generic[S]):
+    """The last step of a run, and whether Ctrl-C or a callback ended it."""
+
+    last: S
+    interrupted: bool = False
+    stopped: bool = False
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether it did not end by itself."""
+        return self.interrupted or self.stopped
 
 
-def rows_text(step: Step) -> str:
-    """The rows in use, and of how many, where not all are."""
-    return f"rows {step.n_used}" + ("" if step.n_used == step.n_rows else f" of {step.n_rows}")
+class Loop:
+    """Drives the steps of a fit; a context, within which callbacks see the fit as one task.
 
+    It prints every ``verbose``-th step to standard error and gives callbacks registered with
+    ``set_callbacks`` one subtask per step; these find the step as ``estimator._last_step``. Runs
+    may go side by side in threads. Ctrl-C ends all of them with the last step that each has taken,
+    and those that have not begun take one, so that there is a model; Ctrl-C once more is passed on.
 
-@contextmanager
-def reporting(
-    estimator: Any, verbose: int, max_steps: int | None, **rows: Any
-) -> Iterator[Callable[[Step | None, Attributes | None], bool]]:
-    """A function to be called after every step; it returns whether a callback asks to stop.
-
-    It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
-    ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
-    are of another kind print themselves, and give None for the step). Callbacks find the step as
-    ``estimator._last_step``. They are given ``rows`` (X, y, metadata) and a fitted estimator made
-    from the attributes that the second argument returns, where there is one.
+    Parameters
+    ----------
+    estimator : estimator with callbacks
+    max_steps : int or None
+        The most steps that can follow, for progress bars.
+    verbose : int, default=0
+    **rows : X, y, metadata
+        Shown to callbacks.
     """
-    context = None
-    if HAS_CALLBACKS:
-        context = estimator._init_callback_context(max_subtasks=max_steps)
-        context.call_on_fit_task_begin(estimator=estimator, **rows)
 
-    def report(step: Step | None, attributes: Attributes | None) -> bool:
-        if step is not None:
-            show_step(step, verbose)
-        if context is None:
-            return False
-        estimator._last_step = step
-        task = context.subcontext(task_name="step")
-        task.call_on_fit_task_begin(estimator=estimator, **rows)
-        wants_end: bool = task.call_on_fit_task_end(
-            estimator=estimator, reconstruction_attributes=attributes, **rows
-        )
-        return wants_end
+    def __init__(
+        self, estimator: Any, max_steps: int | None = 0, verbose: int = 0, **rows: Any
+    ) -> None:
+        self._estimator, self._verbose, self._rows = estimator, verbose, rows
+        self._max_steps = max_steps
+        self._context: Any = None
+        self._lock, self._interrupted = Lock(), Event()
+        self._begin = time.perf_counter()
 
-    try:
-        yield report
-    finally:
-        if context is not None:
-            vars(estimator).pop("_last_step", None)
-            context.call_on_fit_task_end(estimator=estimator, **rows)
+    def __enter__(self) -> Self:
+        if HAS_CALLBACKS:
+            self._context = self._estimator._init_callback_context(max_subtasks=self._max_steps)
+            self._context.call_on_fit_task_begin(estimator=self._estimator, **self._rows)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._context is not None:
+            vars(self._estimator).pop("_last_step", None)
+            self._context.call_on_fit_task_end(estimator=self._estimator, **self._rows)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C came."""
+        return self._interrupted.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been going."""
+        return time.perf_counter() - self._begin
+
+    def interrupt(self) -> None:
+        """Let all runs end with the step that they are at."""
+        self._interrupted.set()
+
+    def run(
+        self,
+        begin: Callable[[], Iterator[S]],
+        attributes: Callable[[S], dict[str, Any]] | None = None,
+        *,
+        start: S | None = None,
+        n_hurried: int = 1,
+        n_before: int = 0,
+        is_needed: bool = True,
+    ) -> Run[S]:
+        """Take the steps that ``begin()`` yields, until one is the last.
+
+        Parameters
+        ----------
+        begin : callable
+        attributes : callable, default=None
+            Turns a step into the attributes of a fitted estimator, for callbacks; None where a step
+            is no model by itself.
+        start : Step, default=None
+            Where the run begins, if that is good enough to be left by Ctrl-C.
+        n_hurried : int, default=1
+            Steps of a run that begins after Ctrl-C; 0 leaves ``start``.
+        n_before : int, default=0
+            Steps of other runs that count for ``verbose``.
+        is_needed : bool, default=True
+            Whether there is no model without this run. If so, its first step is taken again after
+            Ctrl-C; if not, Ctrl-C before the end of that step is passed on.
+        """
+        last = start
+        n_least = n_hurried if self.interrupted else 0
+        if self.interrupted and start is None and not is_needed:
+            raise KeyboardInterrupt
+        if self.interrupted and start is not None and not n_hurried:
+            return Run(start, interrupted=True)
+        try:
+            for n_steps, last in enumerate(begin(), start=1):
+                made = None if attributes is None else _later(attributes, last)
+                wants_end = self.report(last, n_before + n_steps, made)
+                if self.interrupted and n_steps >= n_least:
+                    return Run(last, interrupted=True)
+                if wants_end:
+                    return Run(last, stopped=True)
+        except KeyboardInterrupt:
+            may_begin_again = is_needed and not self.interrupted
+            self.interrupt()
+            if last is None and not may_begin_again:
+                raise
+            return Run(next(begin()) if last is None else last, interrupted=True)
+        assert last is not None
+        return Run(last)
+
+    def last_of(self, results: Iterator[R]) -> R:
+        """The last of several results; Ctrl-C leaves the one before, or is passed on if none is."""
+        found: list[R] = []
+        try:
+            for result in results:
+                found = [result]
+        except KeyboardInterrupt:
+            self.interrupt()
+            if not found:
+                raise
+        return found[0]
+
+    def each(self, function: Callable[[int], R], n: int, n_jobs: int = 1) -> list[R]:
+        """[function(k) for k in range(n)] in threads; Ctrl-C lets them end as `run` does.
+
+        The functions watch ``interrupted``; those that Ctrl-C kept from returning are called again.
+        """
+        found: dict[int, R] = {}
+
+        def call(k: int) -> None:
+            found[k] = function(k)
+
+        try:
+            map_in_threads(call, range(n), n_jobs, self.interrupt)
+        except KeyboardInterrupt:
+            self.interrupt()
+            for k in range(n):
+                if k not in found:
+                    call(k)
+        return [found[k] for k in range(n)]
+
+    def finish(self, function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
+        """function(...), called once more where Ctrl-C came on the way.
+
+        It watches ``interrupted``, where there is a shorter way then.
+        """
+        return self.each(lambda _: function(*arguments, **options), 1)[0]
+
+    def say(self, text: str) -> None:
+        """A line for people, where there is any verbosity."""
+        if self._verbose > 0:
+            print(text, file=sys.stderr)
+
+    def show(self, step: Step, n_steps: int, doing: str = "") -> None:
+        """Print every ``verbose``-th step to standard error, behind what it is a step of."""
+        if self._verbose > 0 and n_steps % self._verbose == 0:
+            print(doing + step.line, file=sys.stderr)
+
+    def report(
+        self,
+        step: Step,
+        n_steps: int,
+        attributes: Attributes | None = None,
+        keep: Callable[[], None] | None = None,
+    ) -> bool:
+        """Print the n-th step and show it to callbacks; returns whether one asks to stop.
+
+        ``keep`` writes a checkpoint, one thread at a time.
+        """
+        with self._lock:
+            if keep is not None:
+                keep()
+            self.show(step, n_steps)
+            if self._context is None:
+                return False
+            self._estimator._last_step = step
+            task = self._context.subcontext(task_name="step")
+            task.call_on_fit_task_begin(estimator=self._estimator, **self._rows)
+            wants_end: bool = task.call_on_fit_task_end(
+                estimator=self._estimator, reconstruction_attributes=attributes, **self._rows
+            )
+            return wants_end
+
+
+def _later(attributes: Callable[[S], dict[str, Any]], step: S) -> Attributes:
+    return lambda: attributes(step)

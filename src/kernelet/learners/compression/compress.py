@@ -10,15 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_X_y
 
 from kernelet.learners.base.parameters import choice, count
-from kernelet.learners.base.weights import class_weights
+from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
-from kernelet.learners.direct.reduced_set import learn_reduced_set, reduced_set_of
-from kernelet.learners.direct.svm_search import learn_sparse_svm
+from kernelet.learners.direct.problems.svm import SVMProblem
+from kernelet.learners.direct.reduced_set import ReducedSet, learn_reduced_set, reduced_set_of
+from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
 
 FloatArray = NDArray[np.float64]
+
+# A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
+# would stop at once where small steps count for nothing.
+_DIRECT_TOL = 3e-3
 REFITS = ("none", "margin", "direct")
 
 
@@ -86,16 +91,18 @@ def compress(
     choice("refit", refit, REFITS)
     steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
     adapted = adapt(model)
+    count("n_init", n_init)
     reduced = learn_reduced_set(
-        adapted.machine,
-        n_vectors,
-        n_init=count("n_init", n_init),
-        max_iter=steps,
-        random_state=random_state,
+        adapted.machine, n_vectors, n_init=n_init, max_iter=steps, random_state=random_state
     )
     if refit != "none":
         refitted = _refitted(adapted, reduced.machine, X, y, refit, C, steps, random_state)
         reduced = reduced_set_of(adapted.machine, refitted)
+    return _read_like(adapted, reduced, model)
+
+
+def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed | KernelMachine:
+    """The smaller machine, with predictions like those of the model."""
     if adapted.reading == "scores":
         return reduced.machine
     attributes: dict[str, Any] = {
@@ -135,14 +142,14 @@ def _refitted(
     vectors = np.asarray(machine.vectors, dtype=np.float64)
     if refit == "margin":
         return learn_with_vectors(X, Y, costs, machine.kernel, vectors, loss=adapted.loss).machine
-    descent = learn_sparse_svm(
+    problem = SVMProblem(Y, costs, adapted.loss, INNER_SHARE * _DIRECT_TOL)
+    descent = learn_direct(
         X,
-        Y,
-        costs,
         machine.kernel,
+        problem,
         vectors,
-        loss=adapted.loss,
         max_iter=max_iter,
+        tol=_DIRECT_TOL,
         random_state=random_state,
     )
     return descent.best.machine

@@ -1,86 +1,70 @@
-"""The search for Fisher directions over few vectors, or over all rows."""
+"""The search for Fisher directions, for estimators over few vectors or over all rows."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kernelet.kernels import require_input_gradient
+from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.numerics.arrays import dense
-from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import count, positive
-from kernelet.learners.base.progress import reporting
-from kernelet.learners.base.training_data import TrainingSet
-from kernelet.learners.direct.kernel_learning.choice import learned_part, rank_of
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.direct.kernel_learning.choice import kernel_task
+from kernelet.learners.direct.learn import Learned, Settings, learn_vectors
 from kernelet.learners.direct.search.checkpoint import checkpoint_of
-from kernelet.learners.direct.search.ground import Ground, TableGround
-from kernelet.learners.direct.search.learn import UNJUDGED_STEPS, descend, search_vectors
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import Evaluation, InnerProblem
-from kernelet.learners.direct.search.result import Progress
-from kernelet.learners.direct.search.start import KernelTask, SearchStart
+from kernelet.learners.direct.search.objective import Evaluation
+from kernelet.learners.direct.search.rows import SearchRows
 
 
-def learn_fisher(estimator: Any, data: TrainingSet, problem: InnerProblem) -> Evaluation:
-    """Directions in the span of all rows, or of ``n_vectors`` learned vectors."""
-    if estimator.n_vectors is None:
-        estimator.n_iter_ = 1
-        estimator.interrupted_ = False
-        rows = np.asarray(dense(data.X), dtype=np.float64)
-        objective = MarginalObjective(data.X, data.kernel, problem)
-        with reporting(estimator, verbose=0, max_steps=0):
-            return objective.without_gradient(np.unique(rows, axis=0))
-    return learn_sparse_fisher(estimator, TableGround(data.X, data.weights), data, problem)
+class FisherSearch:
+    """An estimator whose directions are in the span of ``n_vectors`` vectors, or of all rows.
 
+    A mixin; the class has the parameters ``n_vectors``, ``init``, ``max_iter``, ``tol`` and
+    ``verbose``, and may have ``learn_kernel``, ``rank`` and ``checkpoint``.
+    """
 
-def learn_sparse_fisher(
-    estimator: Any, ground: Ground, data: TrainingSet | OutOfCoreData, problem: Any
-) -> Evaluation:
-    """Directions in the span of ``n_vectors`` learned vectors."""
-    budget = count("n_vectors", estimator.n_vectors)
-    require_input_gradient(data.kernel, type(estimator).__name__)
-    learn = learned_part(estimator, data.kernel, ground.shape)
-    seed = int(data.rng.randint(np.iinfo(np.int32).max))
-    max_iter, tol = count("max_iter", estimator.max_iter), positive("tol", estimator.tol)
-    saved = checkpoint_of(estimator, ground.shape)
-    start = None if saved is None else saved.start(0)
-    if start is None:
-        start = SearchStart(ground.seed(budget, estimator.init, data.kernel, seed))
-    with reporting(estimator, estimator.verbose, estimator.max_iter) as report:
+    n_vectors: int | None
+    init: str | ArrayLike
+    max_iter: int
+    tol: float
+    verbose: int
 
-        def on_step(step: Progress) -> bool:
-            if saved is not None:
-                saved.write(0, step, data.kernel)
-            return report(step, None)
-
-        if learn == "nothing":
-            descent = descend(
-                ground.objective(data.kernel, problem, seed, start.n_rows or 0),
-                start.vectors,
-                max_iter=max_iter,
-                tol=tol,
-                n_before=min(start.n_steps, max_iter - 1),
-                n_unjudged=UNJUDGED_STEPS if start.n_steps else 0,
-                random_state=seed,
-                on_step=on_step,
-            )
+    def _directions(
+        self, rows: SearchRows, kernel: Kernel, rng: np.random.RandomState
+    ) -> Evaluation:
+        """The best directions; sets the fitted attributes that say how they were found."""
+        self.n_iter_, self.interrupted_ = 1, False
+        if self.n_vectors is None:
+            every_row = np.unique(np.asarray(dense(rows.X), dtype=np.float64), axis=0)
+            with Loop(self):
+                end = MarginalObjective(rows.X, kernel, rows.inner).without_gradient(every_row)
         else:
-            descent = search_vectors(
-                ground,
-                KernelTask(data.kernel, learn, rank_of(estimator)),
-                problem,
-                start,
-                max_iter=max_iter,
-                tol=tol,
-                seed=seed,
-                on_step=on_step,
-            )
-    if saved is not None and not descent.interrupted:
-        saved.remove()
-    if hasattr(estimator, "learn_kernel"):
-        estimator.kernel_gain_ = descent.kernel_gain
-    estimator.n_iter_ = max(1, descent.n_iter)
-    estimator.interrupted_ = descent.interrupted
-    descent.warn_unless_converged(type(estimator).__name__)
-    return descent.best
+            learned = self._search(rows, kernel, rng)
+            (search,) = learned.searches
+            self.n_iter_, self.interrupted_ = max(1, search.n_iter), search.interrupted
+            if hasattr(self, "learn_kernel"):
+                self.kernel_gain_ = learned.kernel_gain
+            search.warn_unless_converged(type(self).__name__)
+            end = search.best
+        self.objective_ = -end.value
+        return end
+
+    def _search(self, rows: SearchRows, kernel: Kernel, rng: Any) -> Learned:
+        budget = count("n_vectors", self.n_vectors)
+        require_input_gradient(kernel, type(self).__name__)
+        task = kernel_task(self, kernel, rows.shape)
+        settings = Settings(
+            [budget],
+            # the paper's search moves the vectors alone
+            replace(task, vectors_alone=task.learn == "nothing"),
+            max_iter=count("max_iter", self.max_iter),
+            tol=positive("tol", self.tol),
+            init=self.init,
+        )
+        saved = checkpoint_of(self, rows.shape)
+        with Loop(self, self.max_iter, self.verbose, **rows.callback_data) as loop:
+            return learn_vectors([rows], rows, settings, rng, loop, saved=saved)

@@ -10,16 +10,20 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.direct.problems.svm import LOSSES
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.losses.base import Machine
 from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
-from kernelet.solvers import Solution
-from kernelet.solvers.blocks.hinge import BlockSolution, block_hinge
+from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
 
 # "margin" is 1/2 beta' K^z beta, the norm of the function, equation (28); "ridge" is the RSVM's
 # 1/2 beta'beta of section 4.2.
-REGULARIZERS: dict[str, type[SubspaceMap]] = {"margin": WhitenedMap, "ridge": EmpiricalMap}
+REGULARIZERS: dict[str, type[WhitenedMap] | type[EmpiricalMap]] = {
+    "margin": WhitenedMap,
+    "ridge": EmpiricalMap,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,7 @@ class FixedVectors:
     """Machine over given vectors, with the solutions that prove it."""
 
     machine: KernelMachine
-    solutions: Sequence[Solution | BlockSolution]
+    solutions: Sequence[Machine]
 
     @property
     def gap(self) -> float:
@@ -56,7 +60,8 @@ def learn_with_vectors(
     costs : ndarray of shape (n,) or (n, k)
     kernel : Kernel
     vectors : ndarray of shape (m, d)
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : str, default="hinge"
+        The name of a loss.
     regularizer : {"margin", "ridge"}, default="margin"
     tol : float, default=1e-6
 
@@ -64,30 +69,33 @@ def learn_with_vectors(
     -------
     FixedVectors
     """
-    space = _space(kernel, vectors, regularizer)
-    return _learned(space, LOSSES[loss](space.features(X), Y, costs, tol=tol))
+    space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
+    return _learned(space, find_loss(loss).machines(space.features(X), Y, costs, tol))
 
 
-def learn_with_vectors_out_of_core(
-    data: OutOfCoreData,
+def learn_classes(
+    data: TrainingData | OutOfCoreData,
     C: float,
+    kernel: Kernel,
     vectors: FloatArray,
     *,
     regularizer: str = "margin",
     tol: float = 1e-6,
 ) -> FixedVectors:
-    """`learn_with_vectors` for out-of-core rows, each of cost C times its weight."""
-    space = _space(data.kernel, vectors, regularizer)
-    return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
+    """`learn_with_vectors` for the classes of a training set, each row of cost C times its weight.
+
+    The rows may be out of core, where the hinge has a solver of its own.
+    """
+    if isinstance(data, OutOfCoreData):
+        space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
+        return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))
+    costs = C * data.weights
+    return learn_with_vectors(
+        data.X, data.targets, costs, kernel, vectors, regularizer=regularizer, tol=tol
+    )
 
 
-def _space(kernel: Kernel, vectors: FloatArray, regularizer: str) -> SubspaceMap:
-    if regularizer == "margin":
-        return WhitenedMap.from_vectors(kernel, vectors)
-    return EmpiricalMap.from_vectors(kernel, vectors)
-
-
-def _learned(space: SubspaceMap, solutions: Sequence[Solution | BlockSolution]) -> FixedVectors:
+def _learned(space: SubspaceMap, solutions: Sequence[Machine]) -> FixedVectors:
     weights = np.stack([solution.weights for solution in solutions], axis=1)
     machine = KernelMachine(
         space.kernel,

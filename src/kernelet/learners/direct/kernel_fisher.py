@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,23 +14,19 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
-from kernelet.learners.direct.fisher_search import learn_fisher, learn_sparse_fisher
-from kernelet.learners.direct.fixed_vectors import (
-    learn_with_vectors,
-    learn_with_vectors_out_of_core,
-)
-from kernelet.learners.direct.problems.fisher import ContrastProblem
-from kernelet.learners.direct.problems.out_of_core import ContrastBlockProblem
-from kernelet.learners.direct.search.ground import OutOfCoreGround
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.fisher_search import FisherSearch
+from kernelet.learners.direct.fixed_vectors import learn_classes
+from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
 from kernelet.learners.direct.search.objective import Evaluation
+from kernelet.learners.direct.search.rows import labelled_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers import hinge_ridge_many
 from kernelet.solvers.blocks.margins import Targets
 
 
 @saved(objective_=float, kernel_gain_=float, n_iter_=int, interrupted_=bool)
-class KernelFisherClassifier(KernelClassifier):
+class KernelFisherClassifier(FisherSearch, KernelClassifier):
     r"""Kernel Fisher discriminant with a fixed number of vectors, or over all rows.
 
     .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
@@ -154,21 +149,26 @@ class KernelFisherClassifier(KernelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        mu, C = positive("mu", self.mu), positive("C", self.C)
-        Y = data.targets
-        self.kernel_gain_ = 0.0
-        end = learn_fisher(self, data, ContrastProblem(Y, data.weights, mu))
-        self.objective_ = -end.value
-        costs = C * data.weights
-        if self.n_vectors is not None:
-            return learn_with_vectors(data.X, Y, costs, end.kernel, end.vectors).machine
-        return self._with_bias(data, end, Y, costs)
+    _learns_out_of_core = True
 
-    def _with_bias(
-        self, data: TrainingSet, end: Evaluation, Y: FloatArray, costs: FloatArray
-    ) -> KernelMachine:
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
+        if self.n_vectors is None and isinstance(data, OutOfCoreData):
+            raise ValueError(
+                "n_vectors=None makes a vector of every row, for which they must be in memory; "
+                "give n_vectors."
+            )
+        mu, C = positive("mu", self.mu), positive("C", self.C)
+        self.kernel_gain_ = 0.0
+        problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
+        rows = labelled_rows(data, problem, self.classes_)
+        end = self._directions(rows, data.kernel, data.rng)
+        if self.n_vectors is None:
+            return self._with_bias(data.at_hand, end, C)
+        return learn_classes(data, C, end.kernel, end.vectors).machine
+
+    def _with_bias(self, data: TrainingData, end: Evaluation, C: float) -> KernelMachine:
         """Slope and bias of each direction from an SVM on the one projected feature."""
+        Y, costs = data.targets, C * data.weights
         scores = end.machine.decision_function(data.X).reshape(Y.shape)
         lines = [
             hinge_ridge_many(scores[:, k : k + 1], Y[:, k : k + 1], costs, tol=1e-6)[0]
@@ -181,17 +181,3 @@ class KernelFisherClassifier(KernelClassifier):
     def _leaves(self, X: Any) -> bool:
         # where every row is a vector, rows that can be copied into memory are
         return super()._leaves(X) and not (self.n_vectors is None and isinstance(X, np.memmap))
-
-    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        if self.n_vectors is None:
-            raise ValueError(
-                "n_vectors=None makes a vector of every row, for which they must be in memory; "
-                "give n_vectors."
-            )
-        mu, C = positive("mu", self.mu), positive("C", self.C)
-        problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
-        end = learn_sparse_fisher(self, OutOfCoreGround(data), data, problem)
-        self.objective_ = -end.value
-        return learn_with_vectors_out_of_core(
-            replace(data, kernel=end.kernel), C, end.vectors
-        ).machine

@@ -13,14 +13,15 @@ from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import count, positive
 from kernelet.learners.base.progress import with_callbacks
-from kernelet.learners.base.training_data import training_set
+from kernelet.learners.base.training_data import labelled_data
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.direct.fisher_search import learn_fisher
+from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.problems.fisher import DiscriminantProblem
+from kernelet.learners.direct.search.rows import RowsInMemory
 
 
 @saved(objective_=float, n_iter_=int, interrupted_=bool)
-class KernelFisherDiscriminant(KernelFeatures):
+class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
     r"""Fisher features of many classes in a kernel's feature space.
 
     The leading directions of
@@ -139,7 +140,7 @@ class KernelFisherDiscriminant(KernelFeatures):
         -------
         self : object
         """
-        data, self.classes_ = training_set(self, X, y, sample_weight)
+        data, self.classes_ = labelled_data(self, X, y, sample_weight)
         most = np.unique(data.codes).size - 1
         k = most if self.n_components is None else count("n_components", self.n_components)
         if k > most:
@@ -152,9 +153,8 @@ class KernelFisherDiscriminant(KernelFeatures):
                 "n_vectors or give a smaller n_components."
             )
         problem = DiscriminantProblem(data.codes, data.weights, positive("mu", self.mu), k)
-        end = learn_fisher(self, data, problem)
-        self.objective_ = -end.value
-        self.machine_ = end.machine
+        rows = RowsInMemory(data.X, data.weights, problem, self.classes_[data.codes])
+        self.machine_ = self._directions(rows, data.kernel, data.rng).machine
         warn_if_constant(self, data.X)
         return self
 

@@ -99,24 +99,31 @@ def learn_reduced_set(
     if isinstance(machine.kernel, Gaussian) and X.shape[0] * n_vectors**2 <= _FIXED_POINT_WORK:
         starts.append(fixed_point_vectors(X, a, machine.kernel, n_vectors))
     rng = np.random.default_rng(random_state)
-    best: Evaluation | None = None
-    for start in starts:
-        if machine.kernel.has_input_gradient:
-            end = minimize_over_vectors(
-                objective,
-                start,
-                max_iter=max_iter,
-                tol=tol,
-                revive=lambda at: revived(objective, at, rng),
-            ).best
-        else:
-            end = objective.without_gradient(start)
-        if best is None or end.value < best.value:
-            best = end
-    assert best is not None
+    ends = [_end_of_search(objective, start, max_iter, tol, rng) for start in starts]
+    best = min(ends, key=lambda end: end.value)
     error = float(np.sqrt(2.0 * max(best.value, 0.0)))
     scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
     return ReducedSet(best.machine, error, error / scale)
+
+
+def _end_of_search(
+    objective: MarginalObjective,
+    start: FloatArray,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+) -> Evaluation:
+    """Where joint L-BFGS ends; the start itself, for a kernel without gradients."""
+    if not objective.kernel.has_input_gradient:
+        return objective.without_gradient(start)
+    search = minimize_over_vectors(
+        objective,
+        start,
+        max_iter=max_iter,
+        tol=tol,
+        revive=lambda at: revived(objective, at, rng),
+    )
+    return search.best
 
 
 def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:

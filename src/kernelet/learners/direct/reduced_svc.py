@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, count, positive
-from kernelet.learners.base.progress import reporting
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.fixed_vectors import (
     REGULARIZERS,
     FixedVectors,
-    learn_with_vectors,
-    learn_with_vectors_out_of_core,
+    learn_classes,
 )
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
@@ -127,13 +127,14 @@ class ReducedSVC(KernelClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        vectors = self._seeded(data.X, data.weights, data)
-        with reporting(self, verbose=0, max_steps=0):
-            learned = learn_with_vectors(
-                data.X,
-                data.targets,
-                self.C * data.weights,
+    _learns_out_of_core = True
+
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
+        vectors = self._seeded(data.at_hand)
+        with Loop(self):
+            learned = learn_classes(
+                data,
+                self.C,
                 data.kernel,
                 vectors,
                 regularizer=self.regularizer,
@@ -141,15 +142,7 @@ class ReducedSVC(KernelClassifier):
             )
         return self._stored(learned)
 
-    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        vectors = self._seeded(data.sample.block.X, data.sample.weights, data)
-        with reporting(self, verbose=0, max_steps=0):
-            learned = learn_with_vectors_out_of_core(
-                data, self.C, vectors, regularizer=self.regularizer, tol=self.tol
-            )
-        return self._stored(learned)
-
-    def _seeded(self, X: Any, weights: FloatArray, data: TrainingSet | OutOfCoreData) -> FloatArray:
+    def _seeded(self, data: TrainingData) -> FloatArray:
         """The vectors, from these rows or given; and a look at the parameters before."""
         choice("regularizer", self.regularizer, REGULARIZERS)
         positive("C", self.C)
@@ -158,7 +151,7 @@ class ReducedSVC(KernelClassifier):
         n_vectors = None
         if method is None:
             method, n_vectors = self.init, count("n_vectors", self.n_vectors)
-        return seed_vectors(X, n_vectors, method, data.kernel, data.rng, weights)
+        return seed_vectors(data.X, n_vectors, method, data.kernel, data.rng, data.weights)
 
     def _stored(self, learned: FixedVectors) -> KernelMachine:
         self.objective_ = float(sum(solution.primal_value for solution in learned.solutions))

@@ -13,14 +13,14 @@ from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import count
 from kernelet.learners.base.progress import with_callbacks
+from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.base.unlabelled_data import unlabelled_set
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.inverse_transform import WAY_BACK, WayBack
 from kernelet.learners.direct.pre_images import learn_pre_images
 from kernelet.learners.direct.problems.pca import PrincipalProblem
-from kernelet.learners.direct.search.ground import TableGround
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 # Components of less variance than this share of the first are rounding errors.
@@ -176,7 +176,7 @@ class SparseKernelPCA(
         -------
         self : object
         """
-        data = unlabelled_set(self, X, sample_weight)
+        data = unlabelled_data(self, X, sample_weight)
         (budget,) = self._budgets(1)
         wanted = budget if self.n_components is None else count("n_components", self.n_components)
         if wanted > budget:
@@ -185,11 +185,10 @@ class SparseKernelPCA(
                 "n_vectors or give a smaller n_components."
             )
         problem = PrincipalProblem(data.weights, wanted)
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
-        )
-        machine = self._store(searches, data.kernel)
-        variance = 0.5 * searches[0].best.norm_gradient
+        rows = RowsInMemory(data.X, data.weights, problem)
+        learned = self._search_vectors([rows], data.kernel, data.rng)
+        machine = self._store(learned, data.kernel)
+        variance = 0.5 * learned.searches[0].best.norm_gradient
         kept = np.arange(variance.size) == 0
         kept |= variance > _NO_VARIANCE * variance[0]
         self.explained_variance_ = np.maximum(variance[kept], 0.0)

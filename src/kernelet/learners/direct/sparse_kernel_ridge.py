@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import cost
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
-from kernelet.learners.direct.search.ground import TableGround
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 
@@ -167,13 +168,11 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         C, bias = cost(self.C), bool(self.fit_intercept)
         problem = RidgeProblem(data.targets, C * data.weights, bias)
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights, data.targets), data.kernel, [problem], data.rng
-        )
-        machine = self._store(searches, data.kernel)
+        rows = RowsInMemory(data.X, data.weights, problem, data.targets)
+        machine = self._store(self._search_vectors([rows], data.kernel, data.rng), data.kernel)
         deviations = leave_one_out(machine, data.X, data.targets, data.weights, self.C_, bias)
         share = data.weights / data.weights.sum()
         self.loo_error_ = float(np.mean(share @ np.square(deviations)))

@@ -17,14 +17,14 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs, saved
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.base.unlabelled_data import unlabelled_set
+from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.kernel_learning.guards import HeldOutVolume, shuffled_features
 from kernelet.learners.direct.problems.interval import OneClassProblem
-from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.objective import FloatArray
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 
@@ -183,15 +183,14 @@ class SparseOneClassSVM(
         self : object
             The fitted detector.
         """
-        data = unlabelled_set(self, X, sample_weight)
+        data = unlabelled_data(self, X, sample_weight)
         if not isinstance(self.nu, Real) or not 0.0 < float(self.nu) <= 1.0:
             raise ValueError(f"nu must be above 0 and at most 1; got {self.nu!r}.")
         tol = INNER_SHARE * positive("tol", self.tol)
         problem = OneClassProblem(data.weights, float(self.nu), tol)
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights), data.kernel, [problem], data.rng
-        )
-        self.machine_ = self._store(searches, data.kernel)
+        rows = RowsInMemory(data.X, data.weights, problem)
+        learned = self._search_vectors([rows], data.kernel, data.rng)
+        self.machine_ = self._store(learned, data.kernel)
         warn_if_constant(self, data.X)
         return self
 
@@ -243,8 +242,9 @@ class SparseOneClassSVM(
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
+    @staticmethod
     def _guard(
-        self, X: Any, problem: OneClassProblem, held: NDArray[np.intp], seed: int
+        X: Any, problem: OneClassProblem, held: NDArray[np.intp], seed: int
     ) -> HeldOutVolume:
         return HeldOutVolume(X[held], problem.C[held], shuffled_features(X, problem.C, seed))
 

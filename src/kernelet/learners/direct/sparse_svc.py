@@ -14,12 +14,12 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
-from kernelet.learners.direct.problems.out_of_core import BLOCK_LOSSES
-from kernelet.learners.direct.problems.svm import LOSSES, SVMProblem
-from kernelet.learners.direct.search.ground import OutOfCoreGround, TableGround
+from kernelet.learners.direct.losses import find_loss
+from kernelet.learners.direct.problems.svm import ClassProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
+from kernelet.learners.direct.search.rows import labelled_rows
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
 
@@ -67,7 +67,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     rank : int or None, default=None
         Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
         there are features.
-    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge"} or registered name, default="squared_hinge"
         The squared hinge is smooth: vectors and scales are found in one fast descent. The hinge is
         the paper's; its search starts where that of the squared hinge ends.
     vectors : {"shared", "per_class"}, default="shared"
@@ -194,30 +194,21 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        choice("loss", self.loss, LOSSES)
-        shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        costs = cost(self.C) * data.weights
-        positive("tol", self.tol)
-        columns = [data.targets] if shared else [column[:, None] for column in data.targets.T]
-        problems = [SVMProblem(Y, costs, self.loss, INNER_SHARE * self.tol) for Y in columns]
-        ground = TableGround(data.X, data.weights, self.classes_[data.codes])
-        whole = SVMProblem(data.targets, costs, self.loss, INNER_SHARE * self.tol)
-        searches = self._search_vectors(ground, data.kernel, problems, data.rng, whole)
-        return self._store(searches, data.kernel)
+    _learns_out_of_core = True
 
-    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        problem = BLOCK_LOSSES[choice("loss", self.loss, BLOCK_LOSSES)]
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
+        loss = find_loss(self.loss)
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
-        C, tol = cost(self.C), positive("tol", self.tol)
+        C, tol = cost(self.C), INNER_SHARE * positive("tol", self.tol)
         targets = Targets.of_classes(data.n_classes)
         sets = [targets] if shared else [targets.some([k]) for k in range(targets.n_outputs)]
-        problems = [problem(each, C, INNER_SHARE * tol) for each in sets]
-        whole = problem(targets, C, INNER_SHARE * tol)
-        searches = self._search_vectors(
-            OutOfCoreGround(data), data.kernel, problems, data.rng, whole
-        )
-        return self._store(searches, data.kernel)
+        if not shared:  # all machines together choose the cost and the kernel
+            sets.append(targets)
+        *rows, whole = [
+            labelled_rows(data, ClassProblem(each, C, loss, tol), self.classes_) for each in sets
+        ]
+        learned = self._search_vectors(rows or [whole], data.kernel, data.rng, whole)
+        return self._store(learned, data.kernel)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, cost, positive
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.interval import IntervalProblem, SquaredIntervalProblem
-from kernelet.learners.direct.search.ground import TableGround
 from kernelet.learners.direct.search.learn import INNER_SHARE
+from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
-
-LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
 
 
 @saved(kernel_gain_=float, **FITTED)
@@ -181,31 +180,41 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
-        searches = self._search_vectors(
-            TableGround(data.X, data.weights, data.targets),
-            data.kernel,
-            [self._problem(data)],
-            data.rng,
-        )
-        return self._store(searches, data.kernel)
+    def _learn(self, data: TrainingData) -> KernelMachine:
+        rows = RowsInMemory(data.X, data.weights, self._problem(data), data.targets)
+        return self._store(self._search_vectors([rows], data.kernel, data.rng), data.kernel)
 
-    def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
+    def _problem(self, data: TrainingData) -> IntervalProblem | SquaredIntervalProblem:
         costs = cost(self.C) * data.weights
         tol = INNER_SHARE * positive("tol", self.tol)
-        loss = choice("loss", self.loss, LOSSES)
-        if loss == "quantile":
-            quantile = self.quantile
-            if not isinstance(quantile, Real) or not 0.0 < float(quantile) < 1.0:
-                raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}.")
-            return IntervalProblem.pinball(data.targets, costs, float(quantile), data.size, tol)
+        return LOSSES[choice("loss", self.loss, LOSSES)](self, data, costs, tol)
+
+    def _epsilon(self) -> float:
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
             raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")
-        if loss == "squared_epsilon_insensitive":
-            return SquaredIntervalProblem.tube(data.targets, costs, float(epsilon), tol)
-        return IntervalProblem.tube(data.targets, costs, float(epsilon), data.size, tol)
+        return float(epsilon)
+
+    def _quantile(self) -> float:
+        quantile = self.quantile
+        if not isinstance(quantile, Real) or not 0.0 < float(quantile) < 1.0:
+            raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}.")
+        return float(quantile)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
         self._recall_vectors()
+
+
+# The problem that each loss states, from the model, its rows, their costs and a tolerance.
+LOSSES: dict[str, Callable[..., IntervalProblem | SquaredIntervalProblem]] = {
+    "epsilon_insensitive": lambda model, data, costs, tol: IntervalProblem.tube(
+        data.targets, costs, model._epsilon(), data.size, tol
+    ),
+    "squared_epsilon_insensitive": lambda model, data, costs, tol: SquaredIntervalProblem.tube(
+        data.targets, costs, model._epsilon(), tol
+    ),
+    "quantile": lambda model, data, costs, tol: IntervalProblem.pinball(
+        data.targets, costs, model._quantile(), data.size, tol
+    ),
+}

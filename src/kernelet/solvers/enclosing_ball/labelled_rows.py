@@ -7,21 +7,19 @@ a block at a time. So they need not be in memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.labelled import Sample, Sum
-from kernelet.solvers.solution import FloatArray
+from kernelet.rows.labelled import Addable, Sample
 
-S = TypeVar("S", bound=Sum)
-IndexArray = NDArray[np.intp]
+S = TypeVar("S", bound=Addable)
 
 
 class LabelledRows(Protocol):
-    """Rows that can be drawn from and gone through; those of weight zero are never seen."""
+    """Rows to draw from and to go through; those of weight zero are skipped."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -39,6 +37,10 @@ class LabelledRows(Protocol):
 
     def total(self, function: Callable[[Block], S], name: str) -> S:
         """The sum of a function of a block over the blocks of all rows, in their order."""
+        ...
+
+    def whole(self) -> Block | None:
+        """All of them, where they are in memory."""
         ...
 
     def first_of_each_class(self) -> Block:
@@ -66,7 +68,7 @@ class TableRows:
     n_blocks = 1
 
     def __init__(
-        self, X: Any, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
+        self, X: RowMatrix, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
     ) -> None:
         self._all = Block(np.arange(codes.size) if index is None else index, X, codes, weights)
         self._counted = weights.all()
@@ -81,15 +83,13 @@ class TableRows:
         return drawn if drawn.weights.all() else drawn.take(np.flatnonzero(drawn.weights))
 
     def whole(self) -> Block:
-        """All rows."""
         return self._all if self._counted else self._all.take(np.flatnonzero(self._all.weights))
 
     def total(self, function: Callable[[Block], S], name: str) -> S:
         return function(self.whole())
 
     def first_of_each_class(self) -> Block:
-        rows = self.whole()
-        return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+        return self.whole().first_of_each_class()
 
     def at_hand(self) -> None:
         return None
@@ -126,9 +126,11 @@ class OutOfCoreLabelledRows:
         # float32 rows are not worth the time of doubles
         return self._blocks.total(function, name, single=True)
 
+    def whole(self) -> None:
+        return None
+
     def first_of_each_class(self) -> Block:
-        rows = self._sample
-        return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+        return self._sample.first_of_each_class()
 
     def at_hand(self) -> TableRows:
         rows = self._sample

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,27 @@ from kernelet.learners.base.parameters import count
 # training rows of 30 sets, by validation, it is better than scales there, and worse on the others.
 _FEW_FEATURES = 20
 _ROWS_PER_FEATURE = 40
+
+
+@dataclass(frozen=True, eq=False)
+class KernelTask:
+    """The kernel given, and what is learned of it.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    learn : {"features", "width", "projection", "nothing"}
+    rank : int or None
+        Of a projection.
+    vectors_alone : bool
+        Whether steps are those of the vectors alone where nothing is learned of the kernel, as in
+        the paper's search for Fisher directions.
+    """
+
+    kernel: Kernel
+    learn: str = "nothing"
+    rank: int | None = None
+    vectors_alone: bool = False
 
 
 def learned_part(
@@ -66,7 +88,13 @@ def learned_part(
     return learn
 
 
-def rank_of(estimator: Any) -> int | None:
-    """The parameter ``rank``, checked."""
+def kernel_task(
+    estimator: Any, kernel: Kernel, shape: tuple[int, int], n_searches: int = 1, **loss: bool
+) -> KernelTask:
+    """What an estimator's ``learn_kernel`` and ``rank`` ask for; see `learned_part`."""
     rank = getattr(estimator, "rank", None)
-    return None if rank is None else count("rank", rank)
+    return KernelTask(
+        kernel,
+        learned_part(estimator, kernel, shape, n_searches, **loss),
+        None if rank is None else count("rank", rank),
+    )

@@ -21,7 +21,7 @@ from scipy import sparse
 from kernelet.kernels import Kernel, ScaledFeatures
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
-from kernelet.learners.direct.search.rows import SearchRows
+from kernelet.learners.direct.search.rows import GrowingSample
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def are_distances_precise(extent: FloatArray, kernel: RadialKernel, dtype: Any) 
     """Whether |p(x)|^2 + |v|^2 - 2 p(x)'v, in this precision, is the distance for all rows.
 
     At a gamma that makes distances of 10^14 it is noise, if it does not overflow. ``extent`` is
-    that of the `SearchRows`.
+    that of the `GrowingSample`.
     """
     with np.errstate(over="ignore"):
         farthest = np.square(np.sqrt(abs(kernel.factor)) * extent).sum()
@@ -53,14 +53,14 @@ class StandardRows:
 
     Parameters
     ----------
-    source : SearchRows
+    source : GrowingSample
     n : int
         How many to begin with.
     dtype : type
         float32 or float64; CSR rows are float64.
     """
 
-    def __init__(self, source: SearchRows, n: int, dtype: Any) -> None:
+    def __init__(self, source: GrowingSample, n: int, dtype: Any) -> None:
         self._source = source
         self.centre, self.spread = source.centre, source.spread
         self.unit = np.where(self.spread > 0.0, self.spread, 1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from kernelet.kernels import ScaledFeatures
 from kernelet.learners.direct.search.cost_path import divided
 from kernelet.learners.direct.search.objective import Evaluation, FloatArray
-from kernelet.learners.direct.search.rows import SearchRows
+from kernelet.learners.direct.search.rows import GrowingSample
 from kernelet.subspace import WhitenedMap
 
 # Parts of the mean squared distance between rows that are tried to be left out.
@@ -23,12 +23,12 @@ _PARTS = (0.0, 1e-3, 1e-2, 0.1)
 _WORSE = 1e-3
 
 
-def without_small_scales(source: SearchRows, at: Evaluation, seed: int) -> Evaluation:
+def without_small_scales(source: GrowingSample, at: Evaluation, seed: int) -> Evaluation:
     """The evaluation, or the one with scales of zero that is as good.
 
     Parameters
     ----------
-    source : SearchRows
+    source : GrowingSample
         With a `LossProblem`.
     at : Evaluation
         With a scale for each feature.
@@ -68,7 +68,7 @@ def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, see
     return float(problem.subset(held.index).loss(scores))
 
 
-def _solved(source: SearchRows, at: Evaluation, scales: FloatArray) -> Evaluation:
+def _solved(source: GrowingSample, at: Evaluation, scales: FloatArray) -> Evaluation:
     """The machine over the vectors found, in which features left out have their mean."""
     vectors = np.where(scales > 0.0, at.vectors, source.centre)
     kernel = _with(at, scales)

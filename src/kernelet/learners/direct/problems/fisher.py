@@ -1,13 +1,20 @@
-"""The kernel Fisher discriminant as an inner problem over explicit features."""
+"""The kernel Fisher discriminant as an inner problem, in memory and by sums over all rows."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular, svd
 
+from kernelet.kernels.numerics.arrays import IndexArray
 from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start, no_feature
-from kernelet.solvers.ridge_system import ridge_triangle
+from kernelet.rows import Block, LabelledBlocks
+from kernelet.rows.labelled import Sample
+from kernelet.solvers.blocks.margins import FeatureMap, Targets
+from kernelet.solvers.ridge_system import ridge_triangle, solve_ridge_products
+from kernelet.subspace import WhitenedMap
 
 
 class ContrastProblem:
@@ -149,3 +156,88 @@ class DiscriminantProblem:
             norm_gradient=2.0 * self.mu * values,
             gap=0.0,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMoments:
+    """Weights, sums and products of features, by class; about a shift."""
+
+    sizes: FloatArray
+    sums: FloatArray
+    products: FloatArray
+
+    def __add__(self, other: FeatureMoments) -> FeatureMoments:
+        return FeatureMoments(
+            self.sizes + other.sizes, self.sums + other.sums, self.products + other.products
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _MomentPass:
+    space: FeatureMap
+    n_classes: int
+    shift: FloatArray
+
+    def __call__(self, block: Block) -> FeatureMoments:
+        Phi = self.space.features(block.X) - self.shift
+        member = np.where(block.codes == np.arange(self.n_classes)[:, None], block.weights, 0.0)
+        return FeatureMoments(
+            member.sum(axis=1), member @ Phi, Phi.T @ (block.weights[:, None] * Phi)
+        )
+
+
+class ContrastBlockProblem:
+    """Fisher directions of one class against the rest; see `ContrastProblem`.
+
+    Parameters
+    ----------
+    targets : Targets
+    mu : float
+        Regularisation, in units of the features' variance.
+    """
+
+    is_smooth = True
+
+    def __init__(self, targets: Targets, mu: float) -> None:
+        self.targets, self.mu = targets, mu
+
+    def over(self, codes: IndexArray, weights: FloatArray) -> ContrastProblem:
+        """The problem over some rows in memory, whose weights stand for all."""
+        return ContrastProblem(self.targets.of(codes), weights, self.mu)
+
+    def solve(
+        self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
+    ) -> InnerSolution:
+        """Solve each contrast in closed form, from the moments of the classes; no slopes."""
+        # about the mean of the sample, so that variances keep their digits
+        shift = np.average(space.features(sample.block.X), axis=0, weights=sample.weights)
+        moments = rows.total(_MomentPass(space, rows.classes.size, shift), "moments")
+        share = moments.sizes / moments.sizes.sum()
+        sums, products = moments.sums / moments.sizes.sum(), moments.products / moments.sizes.sum()
+        found = [self._direction(k, share, sums, products) for k in self.targets.positive]
+        directions, eigenvalues = zip(*found, strict=True)
+        return InnerSolution(
+            value=-float(sum(eigenvalues)),
+            weights=np.stack(directions, axis=1),
+            intercepts=np.zeros(len(found)),
+            score_gradient=np.empty((0, len(found))),
+            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
+            gap=0.0,
+        )
+
+    def _direction(
+        self, positive: int, share: FloatArray, sums: FloatArray, products: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """The direction with w'(S_w + mu I)w = 1, and the eigenvalue."""
+        sizes = np.array([share.sum() - share[positive], share[positive]])
+        if not sizes.all() or not sums.shape[1]:
+            # no contrast: a class of weight zero, or a kernel that is zero
+            return np.zeros(sums.shape[1]), 0.0
+        means = np.stack([sums.sum(axis=0) - sums[positive], sums[positive]]) / sizes[:, None]
+        within = products - means.T @ (sizes[:, None] * means)
+        within = 0.5 * (within + within.T)
+        within[np.diag_indices_from(within)] += self.mu
+        contrast = means[1] - means[0]
+        w = solve_ridge_products(within, contrast)
+        eigenvalue = float(contrast @ w)
+        return w / np.sqrt(max(eigenvalue, np.finfo(np.float64).tiny)), eigenvalue

@@ -11,8 +11,8 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.direct.search.joint_place import JointEvaluation
+from kernelet.learners.direct.search.learn import SearchStart
 from kernelet.learners.direct.search.result import Progress
-from kernelet.learners.direct.search.start import SearchStart
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.container import read_record, write_record
 from kernelet.persistence.errors import one_line

@@ -7,7 +7,7 @@ By the envelope theorem the derivatives in both come from the same weights dF/df
 scales cost two products more. r keeps the scales of features together: at another kernel W measures
 another norm, and would fit noise with many scales. Most steps need few rows: the search begins on
 a random sample, whose costs stand for all rows, and doubles it. Where the rows are, in memory or
-not, only `SearchRows` knows.
+not, only `GrowingSample` knows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kernelet.learners.direct.search.joint_place import (
     SmoothProblem,
 )
 from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Start
-from kernelet.learners.direct.search.rows import SearchRows, first_size, next_size
+from kernelet.learners.direct.search.rows import GrowingSample, first_size, next_size
 from kernelet.subspace import WhitenedMap
 
 # Above this share of rows with a gradient, copying them costs more than products with zeros.
@@ -58,7 +58,7 @@ class JointObjective:
 
     Parameters
     ----------
-    source : SearchRows
+    source : GrowingSample
         The rows, and the inner problem over them.
     kernel : RadialKernel
         Where the search starts.
@@ -85,7 +85,7 @@ class JointObjective:
 
     def __init__(
         self,
-        source: SearchRows,
+        source: GrowingSample,
         kernel: RadialKernel,
         learn: str,
         n_vectors: int,

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
+from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.search.descent import minimize_over_vectors
-from kernelet.learners.direct.search.ground import Ground
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import FloatArray, InnerProblem, Objective
+from kernelet.learners.direct.search.objective import InnerProblem, Objective, Start
+from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.result import Descent, Progress
-from kernelet.learners.direct.search.rows import SearchRows
-from kernelet.learners.direct.search.start import KernelTask, SearchStart
+from kernelet.learners.direct.search.rows import (
+    GrowingSample,
+    RowsInMemory,
+    RowsOutOfCore,
+    SearchRows,
+)
+from kernelet.learners.direct.search.sampled_objective import SampledObjective
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 
 # What is called after every step; the search ends when it returns True.
@@ -33,6 +39,68 @@ _FIRST_TOL = 1e-2
 # L-BFGS goes on from a checkpoint without its memory: its first steps are small wherever it is. On
 # digits a search that was broken off half way could end after three of them, at a W 11 % above.
 UNJUDGED_STEPS = 10
+# What memory is set aside for where a search may change the number of its vectors.
+_MANY_VECTORS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class SearchStart:
+    """At seeds, at the end of another search, or where one was broken off.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, d)
+    kernel : Kernel or None
+        The one found with them; None for the one given.
+    n_vectors : int or None
+        Grow or shrink to this many first.
+    n_steps : int
+        Steps that a search which was broken off has taken.
+    is_preliminary : bool
+        Whether that was one from where another goes on.
+    unit : float or None
+        What its regulariser is measured in, where it has one.
+    n_rows : int or None
+        Rows that it had in use.
+    solution : tuple of ndarray or None
+        Its coefficients and intercepts.
+    """
+
+    vectors: FloatArray
+    kernel: Kernel | None = None
+    n_vectors: int | None = None
+    n_steps: int = 0
+    is_preliminary: bool = True
+    unit: float | None = None
+    n_rows: int | None = None
+    solution: Start | None = None
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether a preliminary search is at its end."""
+        return self.n_steps > 0 and not self.is_preliminary
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a search may go.
+
+    Attributes
+    ----------
+    max_iter : int
+        Steps in all.
+    tol : float
+        The search ends where steps lower W by less; see `minimize_over_vectors`.
+    n_before : int
+        Steps that an earlier search has taken.
+    n_unjudged : int
+        Steps at the beginning that may be as small as they like.
+    """
+
+    max_iter: int = 300
+    tol: float = 3e-3
+    n_before: int = 0
+    n_unjudged: int = 0
 
 
 def learn_direct(
@@ -45,7 +113,6 @@ def learn_direct(
     tol: float = 3e-3,
     n_vectors: int | None = None,
     random_state: int = 0,
-    on_step: OnStep | None = None,
 ) -> Descent:
     """Minimise W(Z) of an inner problem, from the given vectors.
 
@@ -63,8 +130,6 @@ def learn_direct(
         Grow or shrink to this many vectors first.
     random_state : int, default=0
         Draws the rows that are looked at as new vectors.
-    on_step : callable, default=None
-        Called after every step; the search ends when it returns True.
 
     Returns
     -------
@@ -74,18 +139,15 @@ def learn_direct(
     return descend(
         MarginalObjective(X, kernel, inner),
         vectors,
-        max_iter=max_iter,
-        tol=tol,
+        Limits(max_iter, tol),
         n_vectors=n_vectors,
         random_state=random_state,
-        on_step=on_step,
     )
 
 
 def search_vectors(
-    ground: Ground,
+    rows: SearchRows,
     task: KernelTask,
-    problem: Any,
     start: SearchStart,
     *,
     max_iter: int,
@@ -102,87 +164,88 @@ def search_vectors(
 
     Parameters
     ----------
-    ground : Ground
+    rows : SearchRows
     task : KernelTask
-    problem : inner problem of the ground
     start : SearchStart
-    max_iter, tol, on_step
+    max_iter, tol
         As in `learn_direct`.
     seed : int
     is_trial : bool, default=False
         Whether only the end of the search counts: not what it gains, nor which features are left.
+    on_step : callable, default=None
+        Called after every step; the search ends when it returns True.
     """
     n_before = min(start.n_steps, max_iter - 1)
-    n_unjudged = UNJUDGED_STEPS if n_before else 0
-    search = partial(descend, random_state=seed)
-    table, at_hand = ground.at_hand(problem)
-    is_twin = at_hand.smooth is not at_hand  # another loss, whose end is only a start
-    joint = _joint_objective(ground, task, problem, start, seed)
-    if joint is None:
-        return search(
-            ground.objective(task.kernel, problem, seed, start.n_rows or 0),
-            start.vectors,
-            max_iter=max_iter,
-            n_before=n_before,
-            n_unjudged=n_unjudged,
-            tol=tol,
-            n_vectors=start.n_vectors,
-            on_step=on_step,
-        )
-    steps = max(1, max_iter // 2) if is_twin else max_iter
-    if start.is_prepared and is_twin:
-        steps = n_before
-    first = search(
-        joint,
+    limits = Limits(max_iter, tol, n_before, UNJUDGED_STEPS if n_before else 0)
+    is_twin = rows.inner.smooth is not rows.inner  # another loss, whose end is only a start
+    joint = _joint_objective(rows, task, start, seed)
+    objective: Objective = joint or _objective(rows, task.kernel, seed, start.n_rows or 0)
+    is_first = joint is not None and is_twin
+    first_limits = limits
+    if is_first:
+        steps = n_before if start.is_prepared else max(1, max_iter // 2)
+        first_limits = replace(limits, max_iter=steps, tol=max(tol, _FIRST_TOL))
+    first = descend(
+        objective,
         start.vectors,
-        max_iter=steps,
-        n_before=n_before,
-        n_unjudged=n_unjudged,
-        tol=max(tol, _FIRST_TOL) if is_twin else tol,
+        first_limits,
         n_vectors=start.n_vectors,
-        on_step=_preliminary(on_step) if is_twin else on_step,
+        random_state=seed,
+        on_step=_preliminary(on_step) if is_first else on_step,
     )
-    if task.learn != "nothing" and not is_trial:
-        drops = task.learn == "features" and at_hand.smooth.is_sum
+    if joint is not None and task.learn != "nothing" and not is_trial:
+        drops = task.learn == "features" and rows.inner.smooth.is_sum
         first = _settled(first, joint, drops, seed)
-    if not is_twin:
+    if not is_first:
         return first
-    end = search(
-        ground.objective(first.best.kernel, problem, seed),
+    end = descend(
+        _objective(rows, first.best.kernel, seed),
         first.best.vectors,
-        max_iter=first.n_iter if first.was_ended else max_iter,
-        n_before=first.n_iter,
-        n_unjudged=n_unjudged if start.is_prepared else 0,
-        tol=tol,
-        revives=table is ground,  # a sample has shown which vectors help
+        Limits(
+            first.n_iter if first.was_ended else max_iter,
+            tol,
+            first.n_iter,
+            limits.n_unjudged if start.is_prepared else 0,
+        ),
+        random_state=seed,
+        # a sample of out-of-core rows has shown which vectors help
+        revives=not isinstance(rows, RowsOutOfCore),
         on_step=on_step,
     )
     return end.after(first)
 
 
+def _objective(rows: SearchRows, kernel: Kernel, seed: int, n_first: int = 0) -> Objective:
+    """W(Z) in the vectors alone; where it is on a sample, of at least ``n_first`` rows."""
+    if not isinstance(rows, RowsOutOfCore):
+        return MarginalObjective(rows.X, kernel, rows.inner)
+    if rows.problem.is_smooth:
+        return SampledObjective(rows.sample(seed, _MANY_VECTORS), kernel, n_first)
+    return BlockObjective(rows.data.rows, rows.data.sample, kernel, rows.problem)
+
+
 def _joint_objective(
-    ground: Ground, task: KernelTask, problem: Any, start: SearchStart, seed: int
+    rows: SearchRows, task: KernelTask, start: SearchStart, seed: int
 ) -> JointObjective | None:
     """W of the smooth problem in vectors and kernel; None where the search does without it."""
-    table, at_hand = ground.at_hand(problem)
-    smooth = at_hand.smooth
-    is_twin = smooth is not at_hand
+    smooth = rows.inner.smooth
+    is_twin = smooth is not rows.inner
     m = start.vectors.shape[0]
     n_vectors = m if start.n_vectors is None else start.n_vectors
     # vectors that are added or dropped are not where a search would end
     is_near = (start.n_vectors == m or start.is_prepared) and task.learn == "nothing"
-    if smooth is None or (is_near and is_twin):
+    if smooth is None or (is_near and is_twin) or task.vectors_alone:
         return None
     # the twin of a loss that is not smooth can do with a sample of out-of-core rows
-    searched = (table, smooth) if is_twin else (ground, problem)
-    rows = searched[0].search_rows(searched[1], seed, n_vectors)
-    if not _can_join(task.kernel, rows):
+    searched = RowsInMemory(rows.X, rows.weights, smooth) if is_twin else rows
+    sample = searched.sample(seed, n_vectors)
+    if not _can_join(task.kernel, sample):
         return None
     solution = start.solution
     if solution is not None and solution[1].size != smooth.n_outputs:
         solution = None  # read from a file that is not to be trusted
     return JointObjective(
-        rows,
+        sample,
         task.kernel,
         task.learn,
         n_vectors,
@@ -194,7 +257,7 @@ def _joint_objective(
     )
 
 
-def _can_join(kernel: Kernel, rows: SearchRows) -> TypeGuard[RadialKernel]:
+def _can_join(kernel: Kernel, rows: GrowingSample) -> TypeGuard[RadialKernel]:
     """Whether `JointObjective` can be computed."""
     return isinstance(kernel, RadialKernel) and are_distances_precise(
         rows.extent, kernel, np.float64
@@ -225,11 +288,8 @@ def _preliminary(
 def descend(
     objective: Objective,
     vectors: FloatArray,
+    limits: Limits,
     *,
-    max_iter: int,
-    n_before: int = 0,
-    n_unjudged: int = 0,
-    tol: float,
     n_vectors: int | None = None,
     random_state: int = 0,
     revives: bool = True,
@@ -245,10 +305,10 @@ def descend(
     return minimize_over_vectors(
         objective,
         vectors,
-        max_iter=max_iter,
-        n_before=n_before,
-        n_unjudged=n_unjudged,
-        tol=tol,
+        max_iter=limits.max_iter,
+        n_before=limits.n_before,
+        n_unjudged=limits.n_unjudged,
+        tol=limits.tol,
         revive=(lambda at: revived(objective, at, rng)) if revives else None,
         on_step=on_step,
     )

@@ -52,6 +52,8 @@ class InnerSolution:
         dF/dq_k for q_k = 1/2 beta_k' K^z beta_k; 1 for 1/2 ||w||^2.
     gap : float
         Relative duality gap or residual of the inner solve.
+    row_losses : ndarray of shape (n,) or None
+        What each row costs, where it does not follow from the score gradient.
     """
 
     value: float
@@ -60,6 +62,7 @@ class InnerSolution:
     score_gradient: FloatArray
     norm_gradient: FloatArray
     gap: float
+    row_losses: FloatArray | None = None
 
 
 def no_feature(n_rows: int) -> InnerSolution:

@@ -38,6 +38,27 @@ class Progress:
     rows_per_second: float | None = None
     is_preliminary: bool = False
 
+    @property
+    def line(self) -> str:
+        """What ``verbose`` prints."""
+        rows = f"rows {self.n_used}"
+        if self.n_used != self.n_rows:
+            rows += f" of {self.n_rows}"
+        pace = self.rows_per_second
+        return (
+            f"step {self.n_iter:4d}  evaluations {self.n_evaluations:4d}  W {self.value:.6e}  "
+            f"gain {self.gain:.1e}  |gradient| {self.gradient_norm:.2e}  rank {self.n_alive}  "
+            f"{rows}  {self.seconds:.1f} s, at most {self.seconds_left:.1f} s left"
+            + ("" if pace is None else f"  {pace:.2e} rows/s")
+        )
+
+    @property
+    def brief(self) -> str:
+        """What a progress bar shows."""
+        rows = "" if self.n_used == self.n_rows else f", {self.n_used} of {self.n_rows} rows in use"
+        share = self.gain / (abs(self.value) or 1.0)
+        return f"W {self.value:.4g}, gain {share:.1%}{rows}, at most {self.seconds_left:.0f} s left"
+
 
 @dataclass(frozen=True, eq=False)
 class Descent:

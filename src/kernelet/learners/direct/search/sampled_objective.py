@@ -14,7 +14,7 @@ from scipy import sparse
 from kernelet.kernels import Kernel
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
-from kernelet.learners.direct.search.rows import SearchRows, first_size, next_size
+from kernelet.learners.direct.search.rows import GrowingSample, first_size, next_size
 from kernelet.subspace import WhitenedMap
 
 
@@ -23,7 +23,7 @@ class SampledObjective(MarginalObjective):
 
     Parameters
     ----------
-    source : SearchRows
+    source : GrowingSample
         The rows, and the inner problem over them.
     kernel : Kernel
         With gradients in its vectors.
@@ -31,7 +31,7 @@ class SampledObjective(MarginalObjective):
         Rows of the sample that the search begins on, at least.
     """
 
-    def __init__(self, source: SearchRows, kernel: Kernel, n_first: int = 0) -> None:
+    def __init__(self, source: GrowingSample, kernel: Kernel, n_first: int = 0) -> None:
         self.source = source
         X = source.take(first_size(source, n_first))
         super().__init__(X, kernel, source.problem(X.shape[0]))

@@ -1,0 +1,317 @@
+"""The direct method as a function: from rows and settings to the ends of its searches.
+
+A fit decides on a kernel, a cost and where searches start; then there is a search for each set of
+vectors, the best of several starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+# Seeding needs it. Imported in a thread, it would be locked in a process forked at that moment.
+import sklearn.cluster  # noqa: F401
+from numpy.typing import NDArray
+
+from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.width import require_width
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.direct.kernel_learning.choice import KernelTask
+from kernelet.learners.direct.kernel_learning.guards import Guard, HeldOutLoss
+from kernelet.learners.direct.kernel_learning.learn import learn_widths
+from kernelet.learners.direct.search.checkpoint import Checkpoint
+from kernelet.learners.direct.search.cost_path import choose_cost, cost_unit, searched_rows
+from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.result import Descent, Progress
+from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
+from kernelet.subspace import seed_vectors
+
+# The tolerance of searches for a cost, in units of tol: by validation on the training rows of 21
+# sets, rougher ones choose other costs and finer ones the same.
+_COST_TOL = 3.0
+
+# What rows held out judge widths by, from the rows, their problem, those held out and a seed.
+MakeGuard = Callable[[Any, Any, NDArray[np.intp], int], Guard]
+
+
+def held_out_loss(X: Any, problem: Any, held: NDArray[np.intp], seed: int) -> Guard:
+    """The loss of the rows held out."""
+    return HeldOutLoss(X[held], problem.subset(held))
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What a fit asks of its searches: the parameters of its estimator, checked.
+
+    Attributes
+    ----------
+    budgets : list of int
+        The number of vectors of each search.
+    task : KernelTask
+        The kernel, and what is learned of it.
+    max_iter, tol, init, n_init, n_jobs
+        As the estimators describe them.
+    chooses_cost : bool
+        Whether held-out rows choose the cost; problems then have a cost of one.
+    guard : callable
+        Judges the width of a kernel where the loss is not smooth.
+    """
+
+    budgets: list[int]
+    task: KernelTask
+    max_iter: int
+    tol: float
+    init: Any = "kmeans"
+    n_init: int = 1
+    n_jobs: int = 1
+    chooses_cost: bool = False
+    guard: MakeGuard = held_out_loss
+
+
+@dataclass(frozen=True, eq=False)
+class LastFit:
+    """What a warm start goes on from: vectors for each search, their kernel and their cost."""
+
+    vectors: list[FloatArray | None]
+    kernel: Kernel | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Where the searches ended, the cost that was chosen, and what another kernel gained."""
+
+    searches: list[Descent]
+    cost: float | None
+    kernel_gain: float
+    interrupted: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What is decided on before the searches begin."""
+
+    settings: Settings
+    rows: list[SearchRows]
+    budgets: list[int]
+    seeds: NDArray[np.int64]
+    starts: list[FloatArray | None]
+    found: Kernel | None = None
+    cost: float | None = None
+    kernel_gain: float = 0.0
+
+    def start(self, k: int, seed: int) -> SearchStart:
+        """Where a search begins: at vectors known before, or at a seed."""
+        vectors = self.starts[k]
+        if vectors is not None:
+            return SearchStart(vectors, self.found, self.budgets[k])
+        return SearchStart(_seeded(self.rows[k], self.budgets[k], self.settings, seed), self.found)
+
+
+def learn_vectors(
+    rows: Sequence[SearchRows],
+    whole: SearchRows,
+    settings: Settings,
+    rng: np.random.RandomState,
+    loop: Loop,
+    *,
+    last: LastFit | None = None,
+    saved: Checkpoint | None = None,
+    attributes: Callable[[Progress], dict[str, Any]] | None = None,
+) -> Learned:
+    """One set of vectors for each inner problem, the best of ``n_init`` searches.
+
+    Parameters
+    ----------
+    rows : sequence of SearchRows
+        The same rows with each of the problems.
+    whole : SearchRows
+        With the one that cost and kernel are chosen by.
+    settings : Settings
+    rng : RandomState
+    loop : Loop
+        Watches the steps. Ctrl-C ends all searches; those that have not begun take a step.
+    last : LastFit, default=None
+        Vectors to start from.
+    saved : Checkpoint, default=None
+        Where to go on from, and to write steps to.
+    attributes : callable, default=None
+        From a step to the attributes of a fitted model, where one search makes a model.
+
+    Returns
+    -------
+    Learned
+    """
+    plan = _plan(list(rows), whole, settings, rng, loop, last, saved)
+    watch = _Watch(loop, plan.settings.task.kernel, saved, attributes)
+    ends = loop.each(lambda k: _search(plan, k, watch), len(rows), settings.n_jobs)
+    if saved is not None and not loop.interrupted:
+        saved.remove()
+    gain = plan.kernel_gain
+    if plan.settings.task.learn != "nothing":
+        gain = ends[0].kernel_gain
+    return Learned(ends, plan.cost, gain, loop.interrupted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Watch:
+    """What happens after the steps of a search: checkpoints, callbacks, the end after Ctrl-C."""
+
+    loop: Loop
+    kernel: Kernel
+    saved: Checkpoint | None
+    attributes: Callable[[Progress], dict[str, Any]] | None
+
+    def start(self, k: int) -> SearchStart | None:
+        """Where the checkpoint says that a search was broken off."""
+        return None if self.saved is None else self.saved.start(k)
+
+    def step(self, k: int, step: Progress) -> bool:
+        """Report a step of a search; returns whether a callback asks for its end."""
+        if self.loop.interrupted:  # in another search
+            raise KeyboardInterrupt
+        make, keep = self.attributes, None
+        model = None if make is None else lambda: make(step)
+        if (saved := self.saved) is not None:
+            keep = lambda: saved.write(k, step, self.kernel)  # noqa: E731
+        return self.loop.report(step, step.n_iter, model, keep)
+
+
+def _search(plan: _Plan, k: int, watch: _Watch) -> Descent:
+    """The best of the searches for one set of vectors."""
+    kept = watch.start(k)
+
+    def descend_from(seed: int) -> Descent:
+        return search_vectors(
+            plan.rows[k],
+            plan.settings.task,
+            kept or plan.start(k, seed),
+            max_iter=plan.settings.max_iter,
+            tol=plan.settings.tol,
+            seed=seed,
+            on_step=lambda step: watch.step(k, step),
+        )
+
+    # a start that is known before is the same for every seed
+    chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
+    end = _best_of(descend_from, chances)
+    if end.interrupted:
+        watch.loop.interrupt()
+    return end
+
+
+def _plan(
+    rows: list[SearchRows],
+    whole: SearchRows,
+    settings: Settings,
+    rng: np.random.RandomState,
+    loop: Loop,
+    last: LastFit | None,
+    saved: Checkpoint | None,
+) -> _Plan:
+    """Where searches start and what they learn; chooses what held-out rows have to choose."""
+    seeds = rng.randint(np.iinfo(np.int32).max, size=(len(rows), settings.n_init))
+    starts: list[FloatArray | None] = [None] * len(rows) if last is None else last.vectors
+    found = last.kernel if last is not None and starts[0] is not None else None
+    plan = _Plan(settings, rows, settings.budgets, seeds, starts, found)
+    near = at_hand(whole)
+    if settings.task.learn != "nothing" and near.inner.smooth is None:
+        plan = _with_widths(plan, near, int(seeds[0, 0]), loop)
+    if not settings.chooses_cost:
+        return plan
+    if saved is not None and saved.cost is not None:
+        plan = replace(plan, cost=saved.cost)
+    else:
+        before = last.cost if last is not None and starts[0] is not None else None
+        plan = _with_cost(plan, near, before, loop)
+    assert plan.cost is not None
+    if saved is not None:
+        saved.cost = plan.cost
+    return replace(plan, rows=[each.scaled(plan.cost) for each in plan.rows])
+
+
+def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Plan:
+    """The widths that serve rows held out best, where the loss is not smooth."""
+    settings, task = plan.settings, plan.settings.task
+    learned = learn_widths(
+        near.X,
+        require_width(task.kernel, "learn_kernel"),
+        near.inner,
+        _seeded(near, plan.budgets[0], settings, seed),
+        lambda held: settings.guard(near.X, near.inner, held, seed),
+        per_feature=task.learn == "features",
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+        seed=seed,
+    )
+    if learned.interrupted:  # the searches end after a step
+        loop.interrupt()
+    task = replace(task, kernel=learned.kernel, learn="nothing")
+    return replace(plan, settings=replace(settings, task=task), kernel_gain=learned.gain)
+
+
+def _with_cost(plan: _Plan, near: RowsInMemory, before: float | None, loop: Loop) -> _Plan:
+    """The cost that serves rows held out best, and a plan that starts where it was found."""
+    settings = plan.settings
+    seed = int(plan.seeds[0, 0])
+    start = plan.starts[0]
+    # vectors of a seed are as many as there can be, and far from the end of a search
+    n_vectors = None if start is None else plan.budgets[0]
+    if start is None:
+        few = near.some(searched_rows(near.weights, seed), near.inner)
+        start = _seeded(few, plan.budgets[0], settings, seed)
+
+    def search(
+        index: NDArray[np.intp], part: Any, vectors: FloatArray, found: Kernel | None
+    ) -> Descent:
+        return search_vectors(
+            near.some(index, part),
+            settings.task,
+            SearchStart(vectors, found or plan.found, n_vectors),
+            max_iter=settings.max_iter,
+            tol=_COST_TOL * settings.tol,
+            seed=seed,
+            is_trial=True,
+            on_step=lambda step: loop.show(step, step.n_iter, "choosing C: "),
+        )
+
+    first = before or cost_unit(near.weights)
+    chosen = choose_cost(near.X, near.weights, near.inner, start, search, seed, first)
+    loop.say(f"choosing C: {chosen.cost:g} is taken")
+    if chosen.interrupted:
+        loop.interrupt()
+    plan = replace(plan, cost=chosen.cost)
+    # vectors of the last fit were found at its cost for all rows, those of the path for fewer
+    is_better_start = chosen.kernel is not None and chosen.cost != before
+    if is_better_start and len(plan.rows) == 1 and settings.n_init == 1:
+        if plan.starts[0] is None:  # fewer rows than vectors leave fewer vectors
+            plan = replace(plan, budgets=[chosen.vectors.shape[0]])
+        plan = replace(plan, starts=[chosen.vectors], found=chosen.kernel)
+    return plan
+
+
+def _seeded(rows: SearchRows, n_vectors: int, settings: Settings, seed: int) -> FloatArray:
+    kernel = settings.task.kernel
+    return seed_vectors(rows.X, n_vectors, settings.init, kernel, seed, rows.weights)
+
+
+def _best_of(descend: Callable[[int], Descent], seeds: NDArray[np.int64]) -> Descent:
+    """The best of several descents; Ctrl-C in a later one leaves the best before."""
+    best: Descent | None = None
+    for seed in seeds:
+        try:
+            descent = descend(int(seed))
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return best.interrupted_later()
+        if best is None or descent.best.value < best.best.value:
+            best = descent
+        if descent.interrupted:
+            return best.interrupted_later()
+    assert best is not None
+    return best
