@@ -17,9 +17,9 @@ from kernelet.export.documents import (
     scaling_of,
     script_json,
 )
-from kernelet.export.model import exported_model
+from kernelet.export.model import cast, exported_model
 from kernelet.export.projection import projected
-from kernelet.export.rounding import cast, centre, warn_of_lost_digits
+from kernelet.export.rounding import centre, warn_of_lost_digits
 from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically

@@ -8,7 +8,7 @@ from enum import StrEnum, auto
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -125,6 +125,21 @@ SVR, NuSVR, OneClassSVM or KernelRidge
                 "format can hold; rename it."
             )
     return exported
+
+
+def cast(name: str, array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
+    """An array of a machine in the type that is written.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is too large for the type.
+    """
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(array, dtype=dtype)
+    if not np.isfinite(rounded).all():
+        raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    return rounded
 
 
 def _texts(exported: ExportedModel) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelet.export.rounding import cast
+from kernelet.export.model import cast
 from kernelet.machine.texts import in_plain_ascii, visible
 
 # Columns of a line of numbers, below the 100 that editors show side by side.

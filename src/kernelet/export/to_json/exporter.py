@@ -18,8 +18,8 @@ from kernelet.export.documents import (
     numbers_text,
     readable_json,
 )
-from kernelet.export.model import ExportedModel, Reading, exported_model
-from kernelet.export.rounding import cast, warn_of_lost_digits
+from kernelet.export.model import ExportedModel, Reading, cast, exported_model
+from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically

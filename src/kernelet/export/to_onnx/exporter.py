@@ -10,8 +10,8 @@ import numpy as np
 
 from kernelet._hooks import hooks
 from kernelet.export.documents import scaling_of
-from kernelet.export.model import ExportedModel, Reading, exported_model
-from kernelet.export.rounding import cast, warn_of_lost_digits
+from kernelet.export.model import ExportedModel, Reading, cast, exported_model
+from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.to_onnx.graph import OPSET, Graph, machine_values
