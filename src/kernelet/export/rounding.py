@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kernelet.kernels import Kernel, Product, ScaledFeatures
 from kernelet.kernels.caller import warn_caller
@@ -33,6 +33,21 @@ def centre(vectors: NDArray[Any]) -> NDArray[np.float64]:
     ordered = np.sort(np.asarray(vectors, dtype=np.float64), axis=0)
     middle: NDArray[np.float64] = ordered[(len(ordered) - 1) // 2]
     return middle
+
+
+def cast(name: str, array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
+    """An array of a machine in the type that is written.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is too large for the type.
+    """
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(array, dtype=dtype)
+    if not np.isfinite(rounded).all():
+        raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    return rounded
 
 
 def warn_of_lost_digits(

@@ -11,10 +11,11 @@ import numpy as np
 from kernelet._hooks import hooks
 from kernelet.export.documents import scaling_of
 from kernelet.export.model import ExportedModel, exported_model
-from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.export.rounding import cast, warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.to_onnx.graph import OPSET, Graph, machine_values
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 
@@ -111,7 +112,8 @@ def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)
-    _check_range(exported, dtype)
+    for name in ("vectors", "coefficients", "intercepts"):
+        cast(name, getattr(exported.machine, name), dtype)
     columns, scaling = exported.columns, scaling_of(exported)
     if columns is None or scaling is not None:
         graph, opset = Graph(np.dtype(dtype)), OPSET
@@ -151,12 +153,6 @@ def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False
     return proto
 
 
-def _check_range(exported: ExportedModel, dtype: str) -> None:
-    for name in ("vectors", "coefficients", "intercepts"):
-        if np.abs(getattr(exported.machine, name)).max(initial=0.0) > np.finfo(dtype).max:
-            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
-
-
 def _helper() -> Any:
     try:
         from onnx import helper
@@ -175,10 +171,10 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
     kind: int = _helper().np_dtype_to_tensor_dtype(graph.dtype)
     values = machine_values(graph, exported.machine, rows)
     k = exported.machine.n_outputs
-    if exported.reading == "values" and exported.calibration is None:
+    if exported.reading is Reading.VALUES and exported.calibration is None:
         graph.add("Identity", values, output="variable")
         return [("variable", kind, [k])]
-    if exported.reading == "outliers":
+    if exported.reading is Reading.OUTLIERS:
         return [_outlier_label(graph, values), _scores(graph, values, kind, k)]
     if exported.calibration is not None:
         probabilities = _probabilities(graph, exported, values)
@@ -186,7 +182,7 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
         graph.add("Identity", probabilities, output="probabilities")
         label = _label(graph, exported, _by_class(graph, values, k) if by_scores else probabilities)
         return [label, ("probabilities", kind, [n]), _scores(graph, values, kind, k)]
-    if exported.reading == "pairs":
+    if exported.reading is Reading.PAIRS:
         return _pairs(graph, exported, values, kind)
     return [_label(graph, exported, _by_class(graph, values, k)), _scores(graph, values, kind, k)]
 

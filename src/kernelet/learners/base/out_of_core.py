@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
 from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.base.training_kernel import check_numbers, check_values, without_rounding
 from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
-
-FloatArray = NDArray[np.float64]
 
 # Rows that are drawn, for the vectors to start from and for what can be guessed from a few.
 SAMPLE_ROWS = 20_000

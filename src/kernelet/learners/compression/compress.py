@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_X_y
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice, count
 from kernelet.learners.base.training_data import class_weights
-from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.reduced_set import ReducedSet, learn_reduced_set, reduced_set_of
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
-
-FloatArray = NDArray[np.float64]
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
 # would stop at once where small steps count for nothing.
@@ -103,7 +102,7 @@ def compress(
 
 def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed | KernelMachine:
     """The smaller machine, with predictions like those of the model."""
-    if adapted.reading == "scores":
+    if adapted.reading is Reading.SCORES:
         return reduced.machine
     attributes: dict[str, Any] = {
         **adapted.attributes,
@@ -160,7 +159,7 @@ def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[Float
     assert adapted.classes is not None
     n_classes = adapted.classes.size
     costs = C * class_weights(adapted.class_weight, adapted.classes, codes, np.ones(codes.size))
-    if adapted.reading == "pairs":
+    if adapted.reading is Reading.PAIRS:
         pairs = list(combinations(range(n_classes), 2))
         Y = np.stack([np.where(codes == i, 1.0, -1.0) for i, _ in pairs], axis=1)
         member = np.stack([(codes == i) | (codes == j) for i, j in pairs], axis=1)
