@@ -12,8 +12,9 @@ from sklearn.datasets import load_iris, load_wine, make_classification, make_fri
 from kernelet import load
 from kernelet.kernels import Gaussian, Matern52, ProjectedFeatures, ScaledFeatures
 from kernelet.learners import KernelFisherClassifier, SparseKernelRidge, SparseSVC, SparseSVR
-from kernelet.learners.direct.kernel_learning.input_stage import Scales, StandardRows
+from kernelet.learners.direct.kernel_learning.input_stage import StandardRows
 from kernelet.learners.direct.kernel_learning.projection_stage import Projection
+from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
@@ -172,7 +173,7 @@ class TestFairScales:
         rows = rng.normal(size=(50, 6)) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
         standard = standard_rows(rows)
         assert standard.fair_scales() is None
-        assert not Scales(standard, Gaussian(1.0), "features").parameters.any()
+        assert not FeatureScales(standard, Gaussian(1.0)).parameters.any()
 
     def test_constant_columns_do_not_count(self):
         rng = np.random.default_rng(1)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Gaussian
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import FloatArray, dense
 from kernelet.learners.base.weights import gamma_of_weighted_rows
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
 from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
 
 # Costs among which the leave-one-out error chooses, in units of the rows' variance.

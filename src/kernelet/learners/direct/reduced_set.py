@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelet.kernels import Gaussian
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.problems.reduced_set import ReducedSetProblem
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray
+from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.vector_exchange import revived
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, final
+from typing import Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import dense
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray, dense
+from kernelet.learners.direct.search.inner_problem import LossProblem
 from kernelet.machine import KernelMachine
 
 # Rows of the reference measure, and the numbers they may hold in all.
 _REFERENCE_ROWS = 2000
 _REFERENCE_NUMBERS = 1 << 24
-
-
-class DivisibleProblem(Protocol):
-    """An inner problem that can be stated over some of its rows."""
-
-    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve it over these features."""
-        ...
-
-    def subset(self, index: NDArray[np.intp]) -> Self:
-        """The same problem over some of its rows."""
-        ...
-
-
-class LossProblem(DivisibleProblem, Protocol):
-    """An inner problem whose loss can be taken on other rows than it is solved on."""
-
-    def loss(self, scores: FloatArray) -> float:
-        """The loss of scores of shape (n, outputs), weighted, without the norm."""
-        ...
 
 
 class Guard(Protocol):

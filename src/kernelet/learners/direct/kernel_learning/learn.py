@@ -20,13 +20,19 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
-from kernelet.learners.direct.kernel_learning.guards import DivisibleProblem, Guard
+from kernelet.learners.direct.kernel_learning.guards import Guard
 from kernelet.learners.direct.kernel_learning.widths import OneWidth, WidthPerFeature, Widths
+from kernelet.learners.direct.search.inner_problem import (
+    DivisibleProblem,
+    InnerProblem,
+    SearchProblem,
+)
 from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, InnerProblem
+from kernelet.learners.direct.search.objective import Evaluation
 
 # One row in _EVERY is held out; if these are fewer than _FEWEST, no kernel is learned.
 _EVERY = 4
@@ -55,7 +61,7 @@ class LearnedKernel:
 def learn_widths(
     X: Any,
     kernel: RadialKernel,
-    problem: DivisibleProblem,
+    problem: SearchProblem,
     vectors: FloatArray,
     make_guard: Callable[[NDArray[np.intp]], Guard],
     *,
@@ -94,6 +100,7 @@ def learn_widths(
     held, kept = np.sort(order[: n // _EVERY]), np.sort(order[n // _EVERY :])
     if held.size < _FEWEST:
         return LearnedKernel(kernel, 0.0)
+    assert isinstance(problem, DivisibleProblem)
     inner = problem.subset(kept)
     guard = make_guard(held)
     given = learn_direct(

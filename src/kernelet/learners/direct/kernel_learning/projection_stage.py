@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from kernelet.kernels import Kernel, ProjectedFeatures
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
-from kernelet.learners.direct.kernel_learning.input_stage import (
-    FloatArray,
-    InputStage,
-    StandardRows,
-)
+from kernelet.learners.direct.kernel_learning.input_stage import Active, InputStage, StandardRows
 
 # Combinations of features, unless a rank is given.
 DEFAULT_RANK = 20
@@ -52,17 +48,11 @@ class Projection(InputStage):
     def distances(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
         dtype = self.rows.dtype
         self._P = P = self.rows.rows @ parameters.reshape(self.rank, -1).T.astype(dtype)
-        t: FloatArray = P @ (-2.0 * self.sign * v.T).astype(dtype)
-        t += (self.sign * np.einsum("ij,ij->i", P, P))[:, None]
-        t += (self.sign * np.einsum("ij,ij->i", v, v)).astype(dtype)
-        return self._clipped(t)
+        products = P @ (-2.0 * self.sign * v.T).astype(dtype)
+        return self._squared(products, self.sign * np.einsum("ij,ij->i", P, P), v)
 
     def pull(
-        self,
-        parameters: FloatArray,
-        v: FloatArray,
-        V: FloatArray,
-        active: NDArray[np.intp] | slice,
+        self, parameters: FloatArray, v: FloatArray, V: FloatArray, active: Active
     ) -> tuple[FloatArray, FloatArray]:
         P = self._P[active]
         in_v = V.sum(axis=0, dtype=np.float64)[:, None] * v - (V.T @ P).astype(np.float64)
@@ -75,12 +65,10 @@ class Projection(InputStage):
 
     def vectors(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
         """Those nearest to the mean of all with these projections."""
-        vectors: FloatArray = v @ np.linalg.pinv(self._matrix(parameters)).T + self.rows.centre
-        return vectors
+        return v @ np.linalg.pinv(self._matrix(parameters)).T + self.rows.centre
 
     def coordinates(self, parameters: FloatArray, Z: FloatArray) -> FloatArray:
-        coordinates: FloatArray = (Z - self.rows.centre) @ self._matrix(parameters).T
-        return coordinates
+        return (Z - self.rows.centre) @ self._matrix(parameters).T
 
     def recall(self, kernel: Kernel) -> None:
         if not isinstance(kernel, ProjectedFeatures) or kernel.kernel != self.start:

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import ScaledFeatures
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.search.cost_path import divided
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray
+from kernelet.learners.direct.search.inner_problem import LossProblem, SmoothProblem
+from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.rows import GrowingSample
 from kernelet.subspace import WhitenedMap
 
@@ -57,7 +59,9 @@ def without_small_scales(source: GrowingSample, at: Evaluation, seed: int) -> Ev
     return at if best is scales else _solved(source, at, best)
 
 
-def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, seed: int) -> float:
+def _held_out_loss(
+    X: Any, problem: SmoothProblem, at: Evaluation, scales: FloatArray, seed: int
+) -> float:
     """Over the vectors found, on a quarter of the rows, or of 4000 of them."""
     kept, held = divided(np.ones(X.shape[0]), seed)[0]
     space = WhitenedMap.from_vectors(_with(at, scales), at.vectors)
@@ -65,7 +69,9 @@ def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, see
     part = problem.subset(kept.index, X.shape[0] / kept.index.size)
     solution = part.approximate(space.features(X[kept.index]), start)
     scores = space.features(X[held.index]) @ solution.weights + solution.intercepts
-    return float(problem.subset(held.index).loss(scores))
+    others = problem.subset(held.index)
+    assert isinstance(others, LossProblem)
+    return others.loss(scores)
 
 
 def _solved(source: GrowingSample, at: Evaluation, scales: FloatArray) -> Evaluation:

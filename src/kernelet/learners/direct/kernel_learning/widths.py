@@ -8,9 +8,10 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from kernelet.kernels import Kernel, ScaledFeatures
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray
+from kernelet.learners.direct.search.objective import Evaluation
 
 
 class Widths(Protocol):
@@ -86,4 +87,4 @@ class WidthPerFeature(Widths):
 def _weights(at: Evaluation) -> tuple[FloatArray, FloatArray]:
     """What the derivatives of k(x_i, z_j), and of k(z_i, z_j), count."""
     beta = at.coefficients
-    return at.score_gradient @ beta.T, 0.5 * (beta * at.norm_gradient) @ beta.T
+    return at.row_slopes @ beta.T, 0.5 * (beta * at.norm_gradient) @ beta.T

@@ -14,8 +14,7 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice
-from kernelet.learners.direct.search.objective import InnerSolution, Start
-from kernelet.learners.direct.search.out_of_core_objective import BlockInnerSolution
+from kernelet.learners.direct.search.inner_problem import BlockInnerSolution, InnerSolution, Start
 from kernelet.rows import LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Point

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.losses.base import SmoothLoss, inner_solution, register_loss
-from kernelet.learners.direct.search.objective import InnerSolution, Start
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
 from kernelet.solvers import Solution, squared_hinge_ridge_many
 from kernelet.solvers.squared_hinge.nearby import SEARCH_TOL, squared_losses_nearby
 

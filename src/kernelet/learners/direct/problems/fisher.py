@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular, svd
 
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start, no_feature
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start, no_feature
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
@@ -60,7 +60,7 @@ class ContrastProblem:
         """A closed form is as it is."""
         return self.solve(Phi.astype(np.float64, copy=False), start)
 
-    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> ContrastProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> ContrastProblem:
         """The same problem over some of its rows; what they cost in common makes no difference."""
         return ContrastProblem(self.Y[index], self.share[index], self.mu)
 
@@ -204,6 +204,10 @@ class ContrastBlockProblem:
     def over(self, codes: IndexArray, weights: FloatArray) -> ContrastProblem:
         """The problem over some rows in memory, whose weights stand for all."""
         return ContrastProblem(self.targets.of(codes), weights, self.mu)
+
+    def scaled(self, cost: float) -> ContrastBlockProblem:
+        """The same problem: what all rows cost in common makes no difference."""
+        return self
 
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None

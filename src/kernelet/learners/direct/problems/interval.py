@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
+from kernelet.rows.block import IndexArray
 from kernelet.solvers.hinge.interval import interval_ridge, one_class_ridge
 from kernelet.solvers.solution import Solution
 from kernelet.solvers.squared_hinge.interval import squared_interval_ridge
@@ -67,7 +68,7 @@ class IntervalProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> IntervalProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> IntervalProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         lower, upper, C_lower, C_upper = (part[index] for part in self.intervals)
         part = IntervalProblem(lower, upper, scale * C_lower, scale * C_upper, self.size, self.tol)
@@ -126,6 +127,7 @@ class SquaredIntervalProblem:
         return near
 
     is_sum = True
+    n_outputs = 1
 
     @property
     def smooth(self) -> SquaredIntervalProblem:
@@ -166,9 +168,7 @@ class SquaredIntervalProblem:
         losses: FloatArray = np.square(solution.score_gradient[:, 0]) / (4.0 * self.C)
         return losses
 
-    def subset(
-        self, index: NDArray[np.intp], scale: float | FloatArray = 1.0
-    ) -> SquaredIntervalProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> SquaredIntervalProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return SquaredIntervalProblem(
             self.lower[index], self.upper[index], scale * self.C[index], self.tol
@@ -211,7 +211,7 @@ class OneClassProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(one_class_ridge(Phi, self.C, self.nu, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp]) -> OneClassProblem:
+    def subset(self, index: IndexArray) -> OneClassProblem:
         """The same problem over some of its rows."""
         return OneClassProblem(self.C[index], self.nu, self.tol)
 

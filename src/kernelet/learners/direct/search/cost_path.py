@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.learners.direct.search.objective import FloatArray, Start
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import LossProblem, SearchProblem, Start
 from kernelet.learners.direct.search.result import Descent
+from kernelet.rows.block import IndexArray
 from kernelet.subspace import WhitenedMap
 
 _FACTOR = 10.0
@@ -39,9 +40,8 @@ _WORTH_MORE = 0.1
 # costs, as their risk falls by the same share each time.
 _NOTHING_LEFT = 1e-3
 
-IndexArray = NDArray[np.intp]
 # A search over some rows, for the problem over them, from vectors and a kernel found before.
-Search = Callable[[IndexArray, Any, FloatArray, Kernel | None], Descent]
+Search = Callable[[IndexArray, LossProblem, FloatArray, Kernel | None], Descent]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class ChosenCost:
 def choose_cost(
     X: Any,
     weights: FloatArray,
-    problem: Any,
+    problem: SearchProblem,
     vectors: FloatArray,
     search: Search,
     seed: int,
@@ -89,6 +89,7 @@ def choose_cost(
     parts = divided(weights, seed)
     if min(held.index.size for _, held in parts) < _FEWEST:
         return ChosenCost(first, vectors, None)
+    assert isinstance(problem, LossProblem)
     path = _Path(X, problem, search, parts, vectors, cost_unit(weights))
     best = ChosenCost(first, vectors, None)
     try:
@@ -155,7 +156,7 @@ class _Path:
     def __init__(
         self,
         X: Any,
-        problem: Any,
+        problem: LossProblem,
         search: Search,
         parts: list[tuple[Part, Part]],
         vectors: FloatArray,

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Objective
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.objective import Evaluation, Objective
 from kernelet.learners.direct.search.result import (
     INTERRUPTED,
     NO_STEP,

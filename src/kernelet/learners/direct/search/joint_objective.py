@@ -13,28 +13,22 @@ not, only `GrowingSample` knows.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
 
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import FloatArray, dense
 from kernelet.kernels.numerics.blocks import one_blas_thread
 from kernelet.kernels.radial import RadialKernel
+from kernelet.learners.direct.kernel_learning.choice import LearnedPart
 from kernelet.learners.direct.kernel_learning.input_stage import (
-    InputStage,
-    Scales,
+    Active,
     StandardRows,
     are_distances_precise,
 )
-from kernelet.learners.direct.kernel_learning.projection_stage import DEFAULT_RANK, Projection
-from kernelet.learners.direct.search.joint_place import (
-    JointEvaluation,
-    Place,
-    PlaceChart,
-    SmoothProblem,
-)
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Start
+from kernelet.learners.direct.search.inner_problem import Start
+from kernelet.learners.direct.search.joint_place import JointEvaluation, Place, PlaceChart
+from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.rows import GrowingSample, first_size, next_size
 from kernelet.subspace import WhitenedMap
 
@@ -62,7 +56,7 @@ class JointObjective:
         The rows, and the inner problem over them.
     kernel : RadialKernel
         Where the search starts.
-    learn : {"features", "width", "projection", "nothing"}
+    learn : LearnedPart or its value
         What is learned of the kernel.
     n_vectors : int
     n_first : int, default=None
@@ -87,7 +81,7 @@ class JointObjective:
         self,
         source: GrowingSample,
         kernel: RadialKernel,
-        learn: str,
+        learn: LearnedPart | str,
         n_vectors: int,
         n_first: int | None = None,
         single: bool | None = None,
@@ -109,18 +103,18 @@ class JointObjective:
             n_first = max(_FEWEST_ROWS, _ROWS_PER_VECTOR * n_vectors)
         n_first = first_size(source, n_first)
         self._rows = StandardRows(source, n_first, np.float32 if single else np.float64)
-        self._inner: SmoothProblem = source.problem(self.n_used)
-        self.stage: InputStage
-        if learn == "projection":
-            n_features = source.centre.size
-            self.stage = Projection(self._rows, kernel, min(rank or DEFAULT_RANK, n_features))
-        else:
-            self.stage = Scales(self._rows, kernel, learn)
+        self._inner = source.problem(self.n_used)
+        self.stage = LearnedPart(learn).stage(self._rows, kernel, rank)
         if learned is not None:
             self.stage.recall(learned)
         self._unit = unit
         self._last = start
         self._slopes: FloatArray | None = None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the inner problem is a sum over rows."""
+        return self._inner.is_sum
 
     @property
     def n_used(self) -> int:
@@ -168,9 +162,8 @@ class JointObjective:
         beta = space.coefficients(solution.weights)
         self._last = beta, solution.intercepts
         self._slopes = G = solution.score_gradient
-        active: Any = np.flatnonzero(G.any(axis=1))
-        if active.size > _MOST_ROWS * G.shape[0]:
-            active = slice(None)
+        costly = np.flatnonzero(G.any(axis=1))
+        active: Active = costly if costly.size <= _MOST_ROWS * G.shape[0] else slice(None)
         V = G[active].astype(K.dtype, copy=False) @ beta.T.astype(K.dtype)
         V *= slope[active]
         in_parameters, in_v = stage.pull(parameters, v, V, active)
@@ -179,7 +172,7 @@ class JointObjective:
         if self._unit is None:
             self._unit = abs(solution.value)
         spread, its_slopes = stage.penalty(parameters)
-        weight = self.stage.regularisation * self._unit
+        weight = stage.regularisation * self._unit
         regulariser = weight * spread
         return JointEvaluation(
             vectors=stage.vectors(parameters, v),
@@ -245,7 +238,7 @@ class JointObjective:
 
         def value(kernel: Kernel) -> float:
             space = WhitenedMap.from_vectors(kernel, at.vectors)
-            return float(problem.approximate(space.features(rows), None).value)
+            return problem.approximate(space.features(rows), None).value
 
         before = value(self.kernel)
         after = at.value if n == self.n_rows else value(at.kernel)  # both on the same rows
@@ -260,7 +253,6 @@ class JointObjective:
         """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
         # rows come in random order: the first ones stand for all
         n = min(self.n_used, _JUDGING_ROWS)
-        G = at.score_gradient[:n].astype(np.float64) * (self.n_used / n)
+        G = at.row_slopes[:n].astype(np.float64) * (self.n_used / n)
         active = np.flatnonzero(G.any(axis=1))
-        slope: FloatArray = at.kernel(self._rows.original(active), candidates).T @ G[active]
-        return slope
+        return at.kernel(self._rows.original(active), candidates).T @ G[active]

@@ -3,49 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.objective import Evaluation
 
 if TYPE_CHECKING:
     from kernelet.learners.direct.search.joint_objective import JointObjective
-
-
-class SmoothProblem(Protocol):
-    """An inner problem whose value has a derivative.
-
-    Attributes
-    ----------
-    is_sum : bool
-        Whether it is a sum over rows, so that a sample can stand for all.
-    """
-
-    is_sum: bool
-
-    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve it, with a certificate."""
-        ...
-
-    def approximate(
-        self, Phi: FloatArray, start: Start | None, slopes: FloatArray | None = None
-    ) -> InnerSolution:
-        """Solve it as exactly as a search over vectors needs, in the precision of Phi.
-
-        ``slopes`` is the score gradient of a nearby problem over the same rows.
-        """
-        ...
-
-    def subset(self, index: NDArray[np.intp], scale: float = 1.0) -> Self:
-        """The problem over some of its rows, whose costs are multiplied."""
-        ...
-
-    def row_losses(self, solution: InnerSolution) -> FloatArray | None:
-        """What each row costs at the solution; None where the value is no sum over rows."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,10 @@ from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.search.descent import minimize_over_vectors
+from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import InnerProblem, Objective, Start
+from kernelet.learners.direct.search.objective import Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import (
@@ -193,8 +194,9 @@ def search_vectors(
         random_state=seed,
         on_step=_preliminary(on_step) if is_first else on_step,
     )
-    if joint is not None and task.learn != "nothing" and not is_trial:
-        drops = task.learn == "features" and rows.inner.smooth.is_sum
+    if joint is not None and not task.part.is_nothing and not is_trial:
+        # what is no sum over rows has no loss on rows held out
+        drops = task.part.has_scale_per_feature and joint.is_sum
         first = _settled(first, joint, drops, seed)
     if not is_first:
         return first
@@ -233,7 +235,7 @@ def _joint_objective(
     m = start.vectors.shape[0]
     n_vectors = m if start.n_vectors is None else start.n_vectors
     # vectors that are added or dropped are not where a search would end
-    is_near = (start.n_vectors == m or start.is_prepared) and task.learn == "nothing"
+    is_near = (start.n_vectors == m or start.is_prepared) and task.part.is_nothing
     if smooth is None or (is_near and is_twin) or task.vectors_alone:
         return None
     # the twin of a loss that is not smooth can do with a sample of out-of-core rows

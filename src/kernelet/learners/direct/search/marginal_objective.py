@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -9,15 +11,9 @@ import numpy as np
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import check_rows, dense
-from kernelet.learners.direct.search.objective import (
-    Chart,
-    Evaluation,
-    FloatArray,
-    InnerProblem,
-    Objective,
-    subspace_of,
-)
+from kernelet.kernels.numerics.arrays import FloatArray, check_rows
+from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
+from kernelet.learners.direct.search.objective import Evaluation, candidate_rows, subspace_of
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
 
@@ -30,38 +26,47 @@ class VectorChart:
 
     bounds: Bounds | None = None
 
-    def __init__(self, objective: Objective, Z: FloatArray) -> None:
-        self._objective, self._start = objective, Z
+    def __init__(
+        self, evaluate: Callable[[FloatArray, int | None], Evaluation], Z: FloatArray
+    ) -> None:
+        self._evaluate, self._start = evaluate, Z
         self._scale = float(np.sqrt(np.mean(np.var(Z, axis=0)))) or 1.0
         self.size = Z.size
 
     def at(self, x: FloatArray, rank: int | None) -> Evaluation:
-        return self._objective(self._start + self._scale * x.reshape(self._start.shape), rank)
+        return self._evaluate(self._start + self._scale * x.reshape(self._start.shape), rank)
 
     def slopes(self, at: Evaluation) -> FloatArray:
-        slopes: FloatArray = self._scale * at.gradient.ravel()
-        return slopes
+        return self._scale * at.gradient.ravel()
 
 
-class VectorObjective:
-    """What objectives of the vectors alone, over all rows, have in common; a mixin."""
+class VectorObjective(ABC):
+    """What objectives of the vectors alone, over all rows, have in common; see `Objective`."""
 
     holds_rank = True
 
+    @abstractmethod
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> Evaluation: ...
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int: ...
+
     @property
     def is_sample(self) -> bool:
-        """Whether some of the rows stand for all."""
         return False
 
     @property
-    def n_used(self: Any) -> int:
-        return int(self.n_rows)
+    def n_used(self) -> int:
+        return self.n_rows
 
-    def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
+    def threads(self, n_products: int) -> AbstractContextManager[None]:
         # a sample of the rows may be in use, or be all that is worked on here
         return one_thread_if_small(min(self.n_rows, self.n_used) * n_products)
 
-    def around(self: Any, at: Evaluation) -> Chart:
+    def around(self, at: Evaluation) -> VectorChart:
         return VectorChart(self, at.vectors)
 
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
@@ -90,7 +95,7 @@ class MarginalObjective(VectorObjective):
         self.kernel = kernel
         self.inner = inner
         self.n_evaluations = 0
-        self._last: tuple[FloatArray, FloatArray] | None = None
+        self._last: Start | None = None
 
     def __call__(
         self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
@@ -132,15 +137,13 @@ class MarginalObjective(VectorObjective):
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows that might become vectors: ``n_rows`` at random, or all."""
-        n = int(self.X.shape[0])
-        index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
-        return np.asarray(dense(self.X[index]), dtype=np.float64)
+        return candidate_rows(self.X, n_rows, rng)
 
     def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
         """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
-        active = np.flatnonzero(at.score_gradient.any(axis=1))
-        slope: FloatArray = self.kernel(self.X[active], candidates).T @ at.score_gradient[active]
-        return slope
+        slopes = at.row_slopes
+        active = np.flatnonzero(slopes.any(axis=1))
+        return self.kernel(self.X[active], candidates).T @ slopes[active]
 
     def without_gradient(self, Z: FloatArray) -> Evaluation:
         """Value and machine at Z for kernels that have no gradient in their vectors."""

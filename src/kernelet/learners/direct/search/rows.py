@@ -17,13 +17,21 @@ from kernelet.kernels.numerics.arrays import FloatArray, dense, is_sparse
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingSet
 from kernelet.learners.base.weights import without_rounding
-from kernelet.learners.direct.search.objective import InnerProblem, InnerSolution, Start
+from kernelet.learners.direct.search.inner_problem import (
+    BlockProblem,
+    InnerSolution,
+    LossProblem,
+    SearchProblem,
+    SmoothProblem,
+    Start,
+)
 from kernelet.rows import Block
 from kernelet.rows.block import IndexArray
 from kernelet.rows.nested_samples import NestedSamples
 from kernelet.subspace import WhitenedMap
 
-# A sample of more than this share of the rows is not worth it: all are taken.
+# A sample of more than this share of the rows is not worth it: all are taken. It would save at most
+# a quarter of the time of a step, and the steps on all rows come on top.
 _LARGEST_SAMPLE = 0.75
 # Numbers that a search on a sample of out-of-core rows may hold: 1 GB in single precision. Of each
 # row these are its features and their squares, and about six arrays each of m kernel values and of
@@ -62,11 +70,11 @@ class GrowingSample(Protocol):
         """The rows that are missing for a sample of about ``n``, in random order."""
         ...
 
-    def problem(self, n: int) -> Any:
+    def problem(self, n: int) -> SmoothProblem:
         """The inner problem over the first ``n`` rows taken, whose costs stand for all rows."""
         ...
 
-    def at_hand(self) -> tuple[Any, Any]:
+    def at_hand(self) -> tuple[Any, SmoothProblem]:
         """Rows that judge a kernel when the search has ended, and the inner problem over them."""
         ...
 
@@ -84,7 +92,7 @@ class SearchRows(Protocol):
         Rows and columns.
     X, weights : array or CSR of shape (n, d), ndarray of shape (n,)
         Rows in memory that stand for all.
-    inner : InnerProblem
+    inner : SearchProblem
         The problem over these.
     callback_data : dict
         X and y, for callbacks.
@@ -97,7 +105,7 @@ class SearchRows(Protocol):
     @property
     def weights(self) -> FloatArray: ...
     @property
-    def inner(self) -> Any: ...
+    def inner(self) -> SearchProblem: ...
     @property
     def callback_data(self) -> dict[str, Any]: ...
 
@@ -116,7 +124,7 @@ class RowsInMemory:
 
     X: Any
     weights: FloatArray
-    inner: Any
+    inner: SearchProblem
     y: Any = None
 
     @property
@@ -128,14 +136,15 @@ class RowsInMemory:
         return {"X": self.X} if self.y is None else {"X": self.X, "y": self.y}
 
     def scaled(self, cost: float) -> RowsInMemory:
+        assert isinstance(self.inner, LossProblem)
         return replace(self, inner=self.inner.scaled(cost))
 
-    def some(self, index: IndexArray, inner: InnerProblem) -> RowsInMemory:
+    def some(self, index: IndexArray, inner: SearchProblem) -> RowsInMemory:
         """Some of the rows, with the problem over them."""
         return RowsInMemory(self.X[index], self.weights[index], inner)
 
     def sample(self, seed: int, n_vectors: int) -> SampleInMemory:
-        return SampleInMemory(self.X, self.inner, seed)
+        return SampleInMemory(self.X, _smooth(self.inner), seed)
 
 
 class RowsOutOfCore:
@@ -144,11 +153,11 @@ class RowsOutOfCore:
     Parameters
     ----------
     data : OutOfCoreData
-    problem : block problem
-        Over all rows; see `problems.svm.ClassProblem`.
+    problem : BlockProblem
+        Over all rows.
     """
 
-    def __init__(self, data: OutOfCoreData, problem: Any) -> None:
+    def __init__(self, data: OutOfCoreData, problem: BlockProblem) -> None:
         self.data, self.problem = data, problem
         self.shape = data.rows.shape
         self.X, self.weights = data.sample.block.X, data.sample.weights
@@ -163,9 +172,9 @@ class RowsOutOfCore:
 
 
 def labelled_rows(
-    data: TrainingSet | OutOfCoreData, problem: Any, classes: NDArray[Any]
+    data: TrainingSet | OutOfCoreData, problem: BlockProblem, classes: NDArray[Any]
 ) -> SearchRows:
-    """Rows with classes and a problem stated for classes, such as `ClassProblem`."""
+    """Rows with classes, and a problem stated for these."""
     if isinstance(data, OutOfCoreData):
         return RowsOutOfCore(data, problem)
     inner = problem.over(data.codes, data.weights)
@@ -177,6 +186,12 @@ def at_hand(rows: SearchRows) -> RowsInMemory:
     if isinstance(rows, RowsInMemory):
         return rows
     return RowsInMemory(rows.X, rows.weights, rows.inner)
+
+
+def _smooth(problem: SearchProblem) -> SmoothProblem:
+    """The problem itself, which only a smooth one is asked for."""
+    assert problem.smooth is not None
+    return problem.smooth
 
 
 def first_size(rows: GrowingSample, n: int) -> int:
@@ -209,7 +224,7 @@ class SampleInMemory:
         Draws the permutation.
     """
 
-    def __init__(self, X: Any, problem: Any, seed: int) -> None:
+    def __init__(self, X: Any, problem: SmoothProblem, seed: int) -> None:
         self.X, self.whole = X, problem
         self.n_rows = self.n_most = int(X.shape[0])
         # what is no sum over rows is not known from a sample
@@ -227,15 +242,14 @@ class SampleInMemory:
         start, self._n_taken = self._n_taken, max(n, self._n_taken)
         return self.X[self._order[start : self._n_taken]]
 
-    def problem(self, n: int) -> Any:
+    def problem(self, n: int) -> SmoothProblem:
         return self.whole.subset(self._order[:n], self.n_rows / n)
 
-    def at_hand(self) -> tuple[Any, Any]:
+    def at_hand(self) -> tuple[Any, SmoothProblem]:
         return self.X, self.whole
 
     def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution:
-        solution: InnerSolution = self.whole.solve(space.features(self.X), start)
-        return solution
+        return self.whole.solve(space.features(self.X), start)
 
 
 class SampleOutOfCore:
@@ -245,14 +259,16 @@ class SampleOutOfCore:
     ----------
     data : OutOfCoreData
         Whose sample is the one that a search begins on.
-    problem : smooth block problem
-        Over all rows.
+    problem : BlockProblem
+        Over all rows; smooth.
     seed : int
         Draws the rows by which the sample grows.
     n_vectors : int
     """
 
-    def __init__(self, data: OutOfCoreData, problem: Any, seed: int, n_vectors: int) -> None:
+    def __init__(
+        self, data: OutOfCoreData, problem: BlockProblem, seed: int, n_vectors: int
+    ) -> None:
         self.data, self.whole = data, problem
         first = data.sample
         self._nested = NestedSamples(data.rows, first, seed)
@@ -285,16 +301,17 @@ class SampleOutOfCore:
         self._weights = np.concatenate([self._weights, block.weights])
         return block.X
 
-    def problem(self, n: int) -> Any:
+    def problem(self, n: int) -> SmoothProblem:
         codes = self._codes[:n]
         counts = self.data.rows.class_counts
         represents = counts / np.maximum(1, np.bincount(codes, minlength=counts.size))
-        return self.whole.over(codes, self._weights[:n] * represents[codes])
+        return _smooth(self.whole.over(codes, self._weights[:n] * represents[codes]))
 
-    def at_hand(self) -> tuple[Any, Any]:
+    def at_hand(self) -> tuple[Any, SmoothProblem]:
         sample = self.data.sample
-        return sample.block.X, self.whole.over(sample.block.codes, sample.weights)
+        return sample.block.X, _smooth(self.whole.over(sample.block.codes, sample.weights))
 
     def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution:
-        solution: InnerSolution = self.whole.solve(self.data.rows, self.data.sample, space, start)
+        solution = self.whole.solve(self.data.rows, self.data.sample, space, start)
+        assert isinstance(solution, InnerSolution)
         return solution

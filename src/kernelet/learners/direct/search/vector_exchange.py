@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Objective
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.objective import Evaluation, Objective
 from kernelet.subspace import WhitenedMap
 
 # Rows looked at as candidates; their Gram matrix is kept.
