@@ -14,7 +14,8 @@ from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.machine import KernelMachine
 
-# Costs among which the leave-one-out error chooses, in units of the rows' variance.
+# Costs among which the leave-one-out error chooses, in units of the rows' variance: powers of ten,
+# as for C="auto", from strong regularisation to next to none.
 _COSTS = (1.0, 1e1, 1e2, 1e3, 1e4)
 
 

@@ -10,7 +10,8 @@ from kernelet.kernels.numerics.arrays import FloatArray, dense
 from kernelet.learners.direct.search.inner_problem import LossProblem
 from kernelet.machine import KernelMachine
 
-# Rows of the reference measure, and the numbers they may hold in all.
+# Rows of the reference measure, so that they leave an area a standard error of at most
+# 0.5 / sqrt(2000) = 0.011; and the numbers they may hold in all, 128 MB.
 _REFERENCE_ROWS = 2000
 _REFERENCE_NUMBERS = 1 << 24
 
@@ -36,6 +37,7 @@ class HeldOutLoss(Guard):
     """The loss of rows held out."""
 
     follows_objective = True
+    # a mean over the same rows, whose noise mostly cancels between two machines
     worth = 1e-3
 
     def __init__(self, X: Any, problem: LossProblem) -> None:
@@ -74,6 +76,7 @@ class HeldOutVolume(Guard):
 
     # W falls as the kernel grows wider, down to one that does not distinguish the rows
     follows_objective = False
+    # ranks among random rows are noisier than a loss
     worth = 1e-2
 
     def __init__(self, X: Any, weights: FloatArray, reference: FloatArray) -> None:

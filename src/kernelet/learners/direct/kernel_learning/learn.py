@@ -25,6 +25,7 @@ from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
 from kernelet.learners.direct.kernel_learning.guards import Guard
 from kernelet.learners.direct.kernel_learning.widths import OneWidth, WidthPerFeature, Widths
+from kernelet.learners.direct.search.descent import MEMORY
 from kernelet.learners.direct.search.inner_problem import (
     DivisibleProblem,
     InnerProblem,
@@ -34,19 +35,26 @@ from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
 
-# One row in _EVERY is held out; if these are fewer than _FEWEST, no kernel is learned.
+# One row in _EVERY is held out, as for a cost; if these are fewer than _FEWEST, no kernel is
+# learned: their loss could not distinguish two.
 _EVERY = 4
 _FEWEST = 5
-# How far gamma may go, and the steps without a better guard after which the search ends.
+# How far gamma may go: beyond, a kernel is next to constant or next to zero between most rows. And
+# the steps without a better guard after which the search along W ends: W goes on falling where it
+# fits noise, and the guard comes back to its least only by chance.
 _FARTHEST = 1e4
 _PATIENCE = 15
-# Steps over the vectors after gamma has changed by this factor: they start near their end.
+# Steps over the vectors after gamma has changed by this factor: they start near their end. Two
+# factors of three are a decade, and the descent that follows finds what lies between.
 _SHORT = 30
 _FACTOR = 3.0
-# A volume does not change with the width while all rows see each other, or none does.
+# A volume does not change with the width while all rows see each other, or none does: five steps
+# are a factor of 243.
 _BLIND = 5
-# One width per feature adds parameters, so it has to gain more.
+# One width per feature adds parameters, so it has to gain ten times as much as one for all.
 _WORTH_PER_FEATURE = 1e-2
+# L-BFGS ends here where the guard has not ended it: far below any step that the guard notices.
+_LEAST_DROP, _LEAST_SLOPE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +170,12 @@ class _Search:
                 method="L-BFGS-B",
                 bounds=[(None, None)] * split + [(-span, span)] * widths.size,
                 callback=self._accepted,
-                options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
+                options={
+                    "maxiter": max_iter,
+                    "maxcor": MEMORY,
+                    "ftol": _LEAST_DROP,
+                    "gtol": _LEAST_SLOPE,
+                },
             )
 
     def run_per_feature(self, max_iter: int) -> None:

@@ -10,10 +10,13 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.direct.kernel_learning.input_stage import Active, InputStage, StandardRows
 
-# Combinations of features, unless a rank is given.
+# Combinations of features, unless a rank is given: all of them wherever a projection is the
+# default, which is for at most 20 features (see `choice`).
 DEFAULT_RANK = 20
-# Directions are found by this many rows.
+# Directions are found by this many rows, and power iterations; they are only where the search
+# starts.
 _ROWS = 10_000
+_POWER_ITERATIONS = 4
 
 
 class Projection(InputStage):
@@ -29,6 +32,8 @@ class Projection(InputStage):
         Rows of A, at most as many as there are features.
     """
 
+    # a change of A as large as A itself costs a tenth of W: little beside what a better projection
+    # gains, and much beside the noise that rank times d parameters could fit
     regularisation = 0.1
 
     def __init__(self, rows: StandardRows, kernel: RadialKernel, rank: int) -> None:
@@ -91,7 +96,7 @@ def _leading_directions(rows: StandardRows, unit: FloatArray, rank: int) -> Floa
     some = rows.rows[:_ROWS]
     if isinstance(some, np.ndarray):
         some = some * unit
-    _, _, V = randomized_svd(some, rank, n_iter=4, flip_sign=False, random_state=0)
+    _, _, V = randomized_svd(some, rank, n_iter=_POWER_ITERATIONS, flip_sign=False, random_state=0)
     directions: FloatArray = np.zeros((rank, rows.unit.size))
     directions[: V.shape[0]] = V
     largest = np.abs(directions).argmax(axis=1)

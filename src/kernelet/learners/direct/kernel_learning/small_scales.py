@@ -19,7 +19,8 @@ from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.rows import GrowingSample
 from kernelet.subspace import WhitenedMap
 
-# Parts of the mean squared distance between rows that are tried to be left out.
+# Parts of the mean squared distance between rows that are tried to be left out, one after the
+# other: constant columns, then powers of ten. Features that make up more than a tenth matter.
 _PARTS = (0.0, 1e-3, 1e-2, 0.1)
 # How much more the held-out rows may cost: a smaller difference is noise.
 _WORSE = 1e-3

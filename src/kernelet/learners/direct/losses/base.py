@@ -26,6 +26,9 @@ from kernelet.subspace import WhitenedMap
 if TYPE_CHECKING:
     from kernelet.learners.direct.problems.svm import ClassProblem, SVMProblem
 
+# How exactly the sample is solved that Newton's method on all rows starts from. The sample is wrong
+# by far more; a rougher start would cost passes over the rows.
+_SAMPLE_TOL = 1e-6
 # Names stand in constructor arguments, model files and messages.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -167,7 +170,7 @@ class SmoothLoss(MarginLoss):
         """Solve by Newton's method on sums, from the solution for the sample; no slopes of rows."""
         if start is None:
             Y, Phi = problem.targets.of(sample.block.codes), space.features(sample.block.X)
-            found = _point(self.machines(Phi, Y, problem.C * sample.weights, 1e-6))
+            found = _point(self.machines(Phi, Y, problem.C * sample.weights, _SAMPLE_TOL))
         else:
             found = Point(*start)
         machines = smooth_ridge_blocks(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
+from kernelet.learners.direct.search.inner_problem import INNER_TOL, InnerSolution, Start
 from kernelet.rows.block import IndexArray
 from kernelet.solvers.hinge.interval import interval_ridge, one_class_ridge
 from kernelet.solvers.solution import Solution
@@ -39,7 +39,7 @@ class IntervalProblem:
         C_lower: FloatArray,
         C_upper: FloatArray,
         size: float,
-        tol: float = 1e-7,
+        tol: float = INNER_TOL,
     ) -> None:
         self.intervals = lower, upper, C_lower, C_upper
         self.size = size
@@ -47,7 +47,7 @@ class IntervalProblem:
 
     @classmethod
     def tube(
-        cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = 1e-7
+        cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = INNER_TOL
     ) -> IntervalProblem:
         """Deviations beyond epsilon cost C_i a unit: support vector regression."""
         problem = cls(y - epsilon, y + epsilon, C, C, size, tol)
@@ -57,7 +57,7 @@ class IntervalProblem:
 
     @classmethod
     def pinball(
-        cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = 1e-7
+        cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = INNER_TOL
     ) -> IntervalProblem:
         """Deviations cost C_i q a unit below the target and C_i (1 - q) above it."""
         return cls(y, y, quantile * C, (1.0 - quantile) * C, size, tol)
@@ -101,7 +101,7 @@ class SquaredIntervalProblem:
     """
 
     def __init__(
-        self, lower: FloatArray, upper: FloatArray, C: FloatArray, tol: float = 1e-7
+        self, lower: FloatArray, upper: FloatArray, C: FloatArray, tol: float = INNER_TOL
     ) -> None:
         self.lower, self.upper = lower, upper
         self.C = C
@@ -109,7 +109,7 @@ class SquaredIntervalProblem:
 
     @classmethod
     def tube(
-        cls, y: FloatArray, C: FloatArray, epsilon: float, tol: float = 1e-7
+        cls, y: FloatArray, C: FloatArray, epsilon: float, tol: float = INNER_TOL
     ) -> SquaredIntervalProblem:
         """Deviations cost C_i times the square of what they have beyond epsilon."""
         return cls(y - epsilon, y + epsilon, C, tol)
@@ -199,7 +199,7 @@ class OneClassProblem:
         Relative duality gap of each solve.
     """
 
-    def __init__(self, C: FloatArray, nu: float, tol: float = 1e-7) -> None:
+    def __init__(self, C: FloatArray, nu: float, tol: float = INNER_TOL) -> None:
         self.C = C
         self.nu = nu
         self.tol = tol

@@ -7,7 +7,12 @@ from typing import Any
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.losses import MarginLoss, find_loss
-from kernelet.learners.direct.search.inner_problem import BlockInnerSolution, InnerSolution, Start
+from kernelet.learners.direct.search.inner_problem import (
+    INNER_TOL,
+    BlockInnerSolution,
+    InnerSolution,
+    Start,
+)
 from kernelet.rows import LabelledBlocks
 from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
@@ -33,7 +38,7 @@ class SVMProblem:
     is_sum = True
 
     def __init__(
-        self, Y: FloatArray, C: FloatArray, loss: str | MarginLoss = "hinge", tol: float = 1e-7
+        self, Y: FloatArray, C: FloatArray, loss: str | MarginLoss = "hinge", tol: float = INNER_TOL
     ) -> None:
         self.Y, self.C, self.tol = Y, C, tol
         self.margin_loss = find_loss(loss) if isinstance(loss, str) else loss

@@ -33,14 +33,17 @@ from kernelet.learners.direct.search.vector_exchange import resized, revived
 # What is called after every step; the search ends when it returns True.
 OnStep = Callable[[Progress], bool | None]
 
-# The inner solves need not be more accurate than the search over Z can notice.
+# The tolerance of inner solves, in units of tol: they need not be more accurate than the search
+# over Z can notice, which ends where steps lower W by a share of a tenth of tol or less.
 INNER_SHARE = 1e-2
-# The tolerance of a search that another one goes on from.
+# The least tolerance of a search that another one goes on from: the default of `SparseSVC`. What it
+# would win by more steps belongs to another loss.
 _FIRST_TOL = 1e-2
 # L-BFGS goes on from a checkpoint without its memory: its first steps are small wherever it is. On
 # digits a search that was broken off half way could end after three of them, at a W 11 % above.
 UNJUDGED_STEPS = 10
-# What memory is set aside for where a search may change the number of its vectors.
+# The vectors that memory is set aside for where there is no joint search, which knows how many
+# there are. More only make the largest sample too large, in proportion to their kernel values.
 _MANY_VECTORS = 100
 
 
@@ -98,8 +101,8 @@ class Limits:
         Steps at the beginning that may be as small as they like.
     """
 
-    max_iter: int = 300
-    tol: float = 3e-3
+    max_iter: int
+    tol: float
     n_before: int = 0
     n_unjudged: int = 0
 

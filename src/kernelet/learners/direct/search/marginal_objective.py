@@ -17,7 +17,8 @@ from kernelet.learners.direct.search.objective import Evaluation, candidate_rows
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
 
-# Above this share of rows with a gradient, copying them costs more than pulling zeros back.
+# Above this share of rows with a gradient, copying them costs more than pulling zeros back. Near it
+# both cost the same, so that its size hardly matters.
 _MOST_ROWS = 0.7
 
 
