@@ -20,7 +20,7 @@ from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.joint_place import Place
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import SampleInMemory
+from kernelet.learners.direct.search.samples import SampleInMemory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0] + 5.0

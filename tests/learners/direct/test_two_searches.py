@@ -12,7 +12,8 @@ from kernelet.learners.direct.kernel_learning.input_stage import StandardRows
 from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.learn import SearchStart, search_vectors
-from kernelet.learners.direct.search.rows import RowsInMemory, SampleInMemory
+from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.samples import SampleInMemory
 
 X, LABELS = make_banana(200, random_state=0)
 Y = np.where(LABELS[0] == LABELS, 1.0, -1.0)[:, None]

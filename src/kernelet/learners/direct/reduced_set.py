@@ -51,6 +51,13 @@ class ReducedSet:
     error_norm: float
     relative_error: float
 
+    @classmethod
+    def of(cls, machine: KernelMachine, squared_error: float, squared_norm: float) -> ReducedSet:
+        """From the squares; rounding may leave an error below zero."""
+        error = float(np.sqrt(max(squared_error, 0.0)))
+        scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
+        return cls(machine, error, error / scale)
+
 
 def learn_reduced_set(
     machine: KernelMachine,
@@ -112,9 +119,7 @@ def learn_reduced_set(
     rng = np.random.default_rng(random_state)
     ends = [_end_of_search(objective, start, max_iter, tol, rng) for start in starts]
     best = min(ends, key=lambda end: end.value)
-    error = float(np.sqrt(2.0 * max(best.value, 0.0)))
-    scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-    return ReducedSet(best.machine, error, error / scale)
+    return ReducedSet.of(best.machine, 2.0 * best.value, squared_norm)
 
 
 def _end_of_search(
@@ -150,9 +155,7 @@ def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet
     else:
         squared_norm = float(np.square(values).sum())
         squared_error = float(np.square(values - kernel(X, Z) @ beta).sum())
-    error = float(np.sqrt(max(squared_error, 0.0)))
-    scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-    return ReducedSet(smaller, error, error / scale)
+    return ReducedSet.of(smaller, squared_error, squared_norm)
 
 
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:

@@ -85,19 +85,20 @@ class KernelTask:
         return LearnedPart(self.learn)
 
 
-def learned_part(
+def kernel_task(
     estimator: Any,
     kernel: Kernel,
     shape: tuple[int, int],
     n_searches: int = 1,
     is_smooth: bool = True,
     learns_features: bool = True,
-) -> LearnedPart:
-    """What to learn of a kernel.
+) -> KernelTask:
+    """What the parameters ``learn_kernel`` and ``rank`` of an estimator ask for.
 
     Parameters
     ----------
-    estimator : estimator with ``learn_kernel``; without, nothing is learned
+    estimator : estimator
+        Without ``learn_kernel`` nothing is learned.
     kernel : Kernel
     shape : tuple of int
         Rows and features.
@@ -111,37 +112,31 @@ def learned_part(
     asked = getattr(estimator, "learn_kernel", False)
     known: dict[Any, LearnedPart | None] = {True: LearnedPart.WIDTH, False: LearnedPart.NOTHING}
     if learns_features:
-        known |= {"auto": None}
-        known |= {part.value: part for part in (LearnedPart.FEATURES, LearnedPart.PROJECTION)}
+        known |= {
+            "auto": None,
+            "features": LearnedPart.FEATURES,
+            "projection": LearnedPart.PROJECTION,
+        }
     if not isinstance(asked, str | bool | np.bool_) or asked not in known:
         raise ValueError(
             f"learn_kernel must be one of {', '.join(map(repr, known))}; got {asked!r}."
         )
     part = known[asked]
-    if part is None:
-        if not (isinstance(kernel, RadialKernel) and n_searches == 1 and is_smooth):
-            return LearnedPart.NOTHING
-        n, d = shape
-        is_wide = d > _FEW_FEATURES or n < _ROWS_PER_FEATURE * d
-        return LearnedPart.FEATURES if is_wide else LearnedPart.PROJECTION
-    if part.is_nothing:
-        return part
     text = f"learn_kernel={asked!r}"
-    require_width(kernel, f"{type(estimator).__name__} with {text}")
-    if n_searches > 1:
-        raise ValueError(f'{text} learns one kernel for all classes; give vectors="shared".')
-    if part is LearnedPart.PROJECTION and not is_smooth:
-        raise ValueError(f"{text} needs a loss that is smooth; give learn_kernel=True.")
-    return part
-
-
-def kernel_task(
-    estimator: Any, kernel: Kernel, shape: tuple[int, int], n_searches: int = 1, **loss: bool
-) -> KernelTask:
-    """What an estimator's ``learn_kernel`` and ``rank`` ask for; see `learned_part`."""
+    if part is None:
+        can_learn = isinstance(kernel, RadialKernel) and n_searches == 1 and is_smooth
+        part = _worth_learning(*shape) if can_learn else LearnedPart.NOTHING
+    elif not part.is_nothing:
+        require_width(kernel, f"{type(estimator).__name__} with {text}")
+        if n_searches > 1:
+            raise ValueError(f'{text} learns one kernel for all classes; give vectors="shared".')
+        if part is LearnedPart.PROJECTION and not is_smooth:
+            raise ValueError(f"{text} needs a loss that is smooth; give learn_kernel=True.")
     rank = getattr(estimator, "rank", None)
-    return KernelTask(
-        kernel,
-        learned_part(estimator, kernel, shape, n_searches, **loss),
-        None if rank is None else count("rank", rank),
-    )
+    return KernelTask(kernel, part, None if rank is None else count("rank", rank))
+
+
+def _worth_learning(n_rows: int, n_features: int) -> LearnedPart:
+    """What ``learn_kernel="auto"`` learns of a radial kernel."""
+    is_wide = n_features > _FEW_FEATURES or n_rows < _ROWS_PER_FEATURE * n_features
+    return LearnedPart.FEATURES if is_wide else LearnedPart.PROJECTION

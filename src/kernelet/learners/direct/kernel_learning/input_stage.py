@@ -20,7 +20,7 @@ from scipy import sparse
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
-from kernelet.learners.direct.search.rows import GrowingSample
+from kernelet.learners.direct.search.samples import GrowingSample
 from kernelet.rows.block import IndexArray
 
 # Rows with a gradient: their indices, or all of them.

@@ -16,7 +16,7 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.search.cost_path import divided
 from kernelet.learners.direct.search.inner_problem import LossProblem, SmoothProblem
 from kernelet.learners.direct.search.objective import Evaluation
-from kernelet.learners.direct.search.rows import GrowingSample
+from kernelet.learners.direct.search.samples import GrowingSample
 from kernelet.subspace import WhitenedMap
 
 # Parts of the mean squared distance between rows that are tried to be left out, one after the

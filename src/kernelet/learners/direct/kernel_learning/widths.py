@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, ClassVar, Protocol, final
 
 import numpy as np
 
@@ -40,14 +40,11 @@ class Widths(Protocol):
 
 @final
 @dataclass(frozen=True)
-class OneWidth(Widths):
-    """gamma times exp(log)."""
+class OneWidth:
+    """gamma times exp(log); see `Widths`."""
 
     start: RadialKernel
-
-    @property
-    def size(self) -> int:
-        return 1
+    size: ClassVar[int] = 1
 
     def kernel(self, logs: FloatArray) -> RadialKernel:
         return with_gamma(self.start, self.start.gamma * float(np.exp(logs[0])))
@@ -62,15 +59,11 @@ class OneWidth(Widths):
 
 @final
 @dataclass(frozen=True)
-class WidthPerFeature(Widths):
-    """gamma times exp(log) for each feature."""
+class WidthPerFeature:
+    """gamma times exp(log) for each feature; see `Widths`."""
 
     start: RadialKernel
-    n_features: int
-
-    @property
-    def size(self) -> int:
-        return self.n_features
+    size: int  # features
 
     def kernel(self, logs: FloatArray) -> ScaledFeatures:
         return ScaledFeatures(self.start, tuple(np.exp(0.5 * logs)))

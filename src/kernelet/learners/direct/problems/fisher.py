@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,14 +72,7 @@ class ContrastProblem:
         """Solve each contrast in closed form."""
         columns = [self._direction(Phi, y) for y in self.Y.T]
         directions, slopes, eigenvalues = zip(*columns, strict=True)
-        return InnerSolution(
-            value=-float(sum(eigenvalues)),
-            weights=np.stack(directions, axis=1),
-            intercepts=np.zeros(len(columns)),
-            score_gradient=np.stack(slopes, axis=1),
-            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
-            gap=0.0,
-        )
+        return _contrasts(directions, eigenvalues, np.stack(slopes, axis=1), self.mu)
 
     def _direction(self, Phi: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """The direction with w'(S_w + mu I)w = 1, dF/df by (63), and the eigenvalue."""
@@ -98,6 +92,23 @@ class ContrastProblem:
         distance = float(contrast @ w)
         slope = 2.0 * eigenvalue * self.share * (centred @ w) - 2.0 * distance * (P[0] - P[1])
         return w, slope, eigenvalue
+
+
+def _contrasts(
+    directions: Sequence[FloatArray],
+    eigenvalues: Sequence[float],
+    slopes: FloatArray,
+    mu: float,
+) -> InnerSolution:
+    """The solution for all contrasts; a closed form has no gap."""
+    return InnerSolution(
+        value=-float(sum(eigenvalues)),
+        weights=np.stack(directions, axis=1),
+        intercepts=np.zeros(len(directions)),
+        score_gradient=slopes,
+        norm_gradient=2.0 * mu * np.array(eigenvalues),
+        gap=0.0,
+    )
 
 
 class DiscriminantProblem:
@@ -220,14 +231,7 @@ class ContrastBlockProblem:
         sums, products = moments.sums / moments.sizes.sum(), moments.products / moments.sizes.sum()
         found = [self._direction(k, share, sums, products) for k in self.targets.positive]
         directions, eigenvalues = zip(*found, strict=True)
-        return InnerSolution(
-            value=-float(sum(eigenvalues)),
-            weights=np.stack(directions, axis=1),
-            intercepts=np.zeros(len(found)),
-            score_gradient=np.empty((0, len(found))),
-            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
-            gap=0.0,
-        )
+        return _contrasts(directions, eigenvalues, np.empty((0, len(found))), self.mu)
 
     def _direction(
         self, positive: int, share: FloatArray, sums: FloatArray, products: FloatArray

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.losses.base import inner_solution
+from kernelet.learners.direct.losses.squared_hinge import of_nearby
 from kernelet.learners.direct.search.inner_problem import INNER_TOL, InnerSolution, Start
 from kernelet.rows.block import IndexArray
 from kernelet.solvers.hinge.interval import interval_ridge, one_class_ridge
@@ -116,15 +118,15 @@ class SquaredIntervalProblem:
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve by Newton steps from the start, and with more care where these do not get there."""
-        near = None if start is None else self._near(Phi, start, tol=self.tol)
-        if near is None:
-            nearby = None if start is None else (start[0][:, 0], float(start[1][0]))
-            return _inner(
-                squared_interval_ridge(
-                    Phi, self.lower, self.upper, self.C, self.C, tol=self.tol, start=nearby
-                )
+        near = nearby = None
+        if start is not None:
+            near = self._near(Phi, start, tol=self.tol)
+            nearby = start[0][:, 0], float(start[1][0])
+        return near or _inner(
+            squared_interval_ridge(
+                Phi, self.lower, self.upper, self.C, self.C, tol=self.tol, start=nearby
             )
-        return near
+        )
 
     is_sum = True
     n_outputs = 1
@@ -141,7 +143,7 @@ class SquaredIntervalProblem:
         if start is None:
             start = np.zeros((Phi.shape[1], 1)), np.zeros(1)
         near = self._near(Phi, start, slopes=slopes, tol=SEARCH_TOL, prove=False)
-        return self.solve(Phi.astype(np.float64), start) if near is None else near
+        return near or self.solve(Phi.astype(np.float64), start)
 
     def _near(self, Phi: FloatArray, start: Start, **options: Any) -> InnerSolution | None:
         if self.lower.max() <= self.upper.min():
@@ -152,19 +154,11 @@ class SquaredIntervalProblem:
         near = squared_losses_nearby(
             Phi, intervals.astype(Phi.dtype), self.C, start[0], start[1] - middle, **options
         )
-        if near is None:
-            return None
-        return InnerSolution(
-            value=float(near.values[0]),
-            weights=near.weights,
-            intercepts=near.intercepts + middle,
-            score_gradient=-near.pulls,
-            norm_gradient=np.ones(1),
-            gap=float(near.gaps[0]),
-        )
+        return None if near is None else of_nearby(near, middle)
 
     def row_losses(self, solution: InnerSolution) -> FloatArray:
         """What each row costs at the solution."""
+        # a slope is 2 C times the root of the loss
         losses: FloatArray = np.square(solution.score_gradient[:, 0]) / (4.0 * self.C)
         return losses
 
@@ -217,11 +211,4 @@ class OneClassProblem:
 
 
 def _inner(solution: Solution) -> InnerSolution:
-    return InnerSolution(
-        value=solution.primal_value,
-        weights=solution.weights[:, None],
-        intercepts=np.array([solution.intercept]),
-        score_gradient=-solution.multipliers[:, None],
-        norm_gradient=np.ones(1),
-        gap=solution.gap,
-    )
+    return inner_solution([solution], -solution.multipliers[:, None])

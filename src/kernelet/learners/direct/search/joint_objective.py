@@ -28,8 +28,8 @@ from kernelet.learners.direct.kernel_learning.input_stage import (
 )
 from kernelet.learners.direct.search.inner_problem import Start
 from kernelet.learners.direct.search.joint_place import JointEvaluation, Place, PlaceChart
-from kernelet.learners.direct.search.objective import Evaluation
-from kernelet.learners.direct.search.rows import GrowingSample, first_size, next_size
+from kernelet.learners.direct.search.objective import Evaluation, nearby_start
+from kernelet.learners.direct.search.samples import GrowingSample, first_size, next_size
 from kernelet.subspace import WhitenedMap
 
 # Above this share of rows with a gradient, copying them costs more than products with zeros. Near
@@ -159,10 +159,7 @@ class JointObjective:
         gram, gram_slope = self._values(stage.between(v))
         least = _SINGLE_RANK if K.dtype == np.float32 else 0.0
         space = WhitenedMap.from_gram(self.kernel, v, gram, least=least)
-        start = None
-        if self._last is not None and self._last[0].shape[0] == v.shape[0]:
-            # the basis of the subspace turns with Z; coefficients are what carries over
-            start = space.weights(self._last[0]), self._last[1]
+        start = nearby_start(space, self._last)
         Phi = K @ space.transform.T.astype(K.dtype)
         solution = self._inner.approximate(Phi, start, self._slopes)
         beta = space.coefficients(solution.weights)

@@ -21,13 +21,9 @@ from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.result import Descent, Progress
-from kernelet.learners.direct.search.rows import (
-    GrowingSample,
-    RowsInMemory,
-    RowsOutOfCore,
-    SearchRows,
-)
+from kernelet.learners.direct.search.rows import RowsInMemory, RowsOutOfCore, SearchRows
 from kernelet.learners.direct.search.sampled_objective import SampledObjective
+from kernelet.learners.direct.search.samples import GrowingSample
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 
 # What is called after every step; the search ends when it returns True.

@@ -13,7 +13,12 @@ from scipy.optimize import Bounds
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, check_rows
 from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
-from kernelet.learners.direct.search.objective import Evaluation, candidate_rows, subspace_of
+from kernelet.learners.direct.search.objective import (
+    Evaluation,
+    candidate_rows,
+    nearby_start,
+    subspace_of,
+)
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
 
@@ -110,10 +115,7 @@ class MarginalObjective(VectorObjective):
         gram, gram_pullback = prepared.linearize(Z)
         subspace = subspace_of(self.kernel, Z, gram, rank)
         K, pullback = prepared.linearize(self.X)
-        start = None
-        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
-            # the basis of the subspace turns with Z; coefficients are what carries over
-            start = subspace.weights(self._last[0]), self._last[1]
+        start = nearby_start(subspace, self._last)
         solution = self.inner.solve(subspace.features_from_values(K), start)
         beta = subspace.coefficients(solution.weights)
         self._last = beta, solution.intercepts

@@ -31,6 +31,7 @@ from kernelet.learners.direct.search.inner_problem import (
     BlockInnerSolution,
     InnerSolution,
     Slopes,
+    Start,
 )
 from kernelet.machine import KernelMachine
 from kernelet.subspace import WhitenedMap
@@ -96,6 +97,14 @@ def subspace_of(kernel: Kernel, Z: FloatArray, gram: FloatArray, rank: int | Non
     except np.linalg.LinAlgError:
         # fewer directions than were held fixed: a line search has moved vectors together
         return WhitenedMap.from_gram(kernel, Z, gram)
+
+
+def nearby_start(space: WhitenedMap, last: Start | None) -> Start | None:
+    """Weights and intercepts from the last coefficients and intercepts, for as many vectors."""
+    if last is None or last[0].shape[0] != space.vectors.shape[0]:
+        return None
+    # the basis of the subspace turns with Z; coefficients are what carries over
+    return space.weights(last[0]), last[1]
 
 
 def candidate_rows(X: Rows, n_rows: int, rng: np.random.Generator) -> FloatArray:

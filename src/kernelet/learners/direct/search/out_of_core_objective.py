@@ -20,7 +20,12 @@ from kernelet.learners.direct.search.inner_problem import (
     Start,
 )
 from kernelet.learners.direct.search.marginal_objective import VectorObjective
-from kernelet.learners.direct.search.objective import Evaluation, candidate_rows, subspace_of
+from kernelet.learners.direct.search.objective import (
+    Evaluation,
+    candidate_rows,
+    nearby_start,
+    subspace_of,
+)
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.subspace import WhitenedMap
@@ -104,10 +109,7 @@ class BlockObjective(VectorObjective):
         self.n_evaluations += 1
         gram, gram_pullback = self.kernel.prepare(Z).linearize(Z)
         space = subspace_of(self.kernel, Z, gram, rank)
-        start = None
-        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
-            # the basis of the subspace turns with Z; coefficients are what carries over
-            start = space.weights(self._last[0]), self._last[1]
+        start = nearby_start(space, self._last)
         solution = self.inner.solve(self.rows, self.sample, space, start)
         assert isinstance(solution, BlockInnerSolution)
         beta = space.coefficients(solution.weights)

@@ -14,7 +14,7 @@ from scipy import sparse
 from kernelet.kernels import Kernel
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
-from kernelet.learners.direct.search.rows import GrowingSample, first_size, next_size
+from kernelet.learners.direct.search.samples import GrowingSample, first_size, next_size
 from kernelet.subspace import WhitenedMap
 
 
