@@ -18,8 +18,8 @@ from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.joint_place import Place
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import Place
 from kernelet.learners.direct.search.samples import SampleInMemory
 
 RNG = np.random.default_rng(0)

@@ -19,8 +19,7 @@ from kernelet.learners.direct.problems.svm import ClassProblem
 from kernelet.learners.direct.search import joint_objective, samples
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.learn import Limits, descend
-from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.sampled_objective import SampledObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective, SampledObjective
 from kernelet.learners.direct.search.samples import SampleInMemory, SampleOutOfCore
 from kernelet.rows import LabelledBlocks, open_pieces
 from kernelet.rows.nested_samples import NestedSamples

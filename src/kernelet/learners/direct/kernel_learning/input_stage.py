@@ -15,12 +15,11 @@ from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
-from kernelet.learners.direct.search.samples import GrowingSample
+from kernelet.learners.direct.search.samples import GrowingSample, stacked
 from kernelet.rows.block import IndexArray
 
 # Rows with a gradient: their indices, or all of them.
@@ -92,12 +91,7 @@ class StandardRows:
     def grow(self, n: int) -> None:
         """Use about n rows, those in use among them."""
         rows, squares = self._standard(self._source.take(n))
-        if self._source.is_sparse:
-            self.rows = sparse.vstack([self.rows, rows], format="csr")
-            self.squares = sparse.vstack([self.squares, squares], format="csr")
-        else:
-            self.rows = np.concatenate([self.rows, rows])
-            self.squares = np.concatenate([self.squares, squares])
+        self.rows, self.squares = stacked(self.rows, rows), stacked(self.squares, squares)
 
     def original(self, index: IndexArray) -> Rows:
         """Some of the rows in use, in the units given and in the precision kept here."""

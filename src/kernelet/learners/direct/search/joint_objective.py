@@ -27,9 +27,14 @@ from kernelet.learners.direct.kernel_learning.input_stage import (
     are_distances_precise,
 )
 from kernelet.learners.direct.search.inner_problem import Start
-from kernelet.learners.direct.search.joint_place import JointEvaluation, Place, PlaceChart
-from kernelet.learners.direct.search.objective import Evaluation, nearby_start
-from kernelet.learners.direct.search.samples import GrowingSample, first_size, next_size
+from kernelet.learners.direct.search.objective import (
+    Evaluation,
+    JointEvaluation,
+    Place,
+    PlaceChart,
+    nearby_start,
+)
+from kernelet.learners.direct.search.samples import GrowingSample, first_size, next_size, proven
 from kernelet.subspace import WhitenedMap
 
 # Above this share of rows with a gradient, copying them costs more than products with zeros. Near
@@ -205,7 +210,7 @@ class JointObjective:
     def around(self, at: Evaluation) -> PlaceChart:
         """Coordinates around a place."""
         assert isinstance(at, JointEvaluation)
-        return PlaceChart(self, at.place)
+        return PlaceChart(self.at, at.place, *self.stage.bounds(at.place.parameters))
 
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
         """Whether W fell by less than twice the standard error of the sample's losses."""
@@ -230,9 +235,7 @@ class JointObjective:
 
     def proven(self, at: Evaluation) -> Evaluation:
         """W at the same vectors on all rows, in double precision, with a certificate."""
-        space = WhitenedMap.from_vectors(at.kernel, at.vectors)
-        start = space.weights(at.coefficients), at.intercepts
-        return Evaluation.of(space, self.source.solve(space, start), at.gradient)
+        return proven(self.source, at)
 
     def kernel_gain(self, at: Evaluation) -> float:
         """The share by which W lies below that of the kernel given, over the same vectors."""

@@ -17,12 +17,11 @@ from kernelet.learners.direct.kernel_learning.small_scales import without_small_
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective, SampledObjective
 from kernelet.learners.direct.search.objective import Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import RowsInMemory, RowsOutOfCore, SearchRows
-from kernelet.learners.direct.search.sampled_objective import SampledObjective
 from kernelet.learners.direct.search.samples import GrowingSample
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 

@@ -1,4 +1,4 @@
-"""The marginal objective W(Z) over rows in memory; see `objective` for what it is."""
+"""The marginal objective W(Z) over rows in memory, or a sample; see `objective` for what it is."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ from kernelet.learners.direct.search.objective import (
     candidate_rows,
     nearby_start,
     subspace_of,
+)
+from kernelet.learners.direct.search.samples import (
+    GrowingSample,
+    first_size,
+    next_size,
+    proven,
+    stacked,
 )
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
@@ -153,3 +160,55 @@ class MarginalObjective(VectorObjective):
         subspace = WhitenedMap.from_vectors(self.kernel, Z)
         solution = self.inner.solve(subspace.features(self.X), None)
         return Evaluation.of(subspace, solution, np.full_like(Z, np.nan))
+
+
+class SampledObjective(MarginalObjective):
+    """W(Z) of a smooth problem on a sample, which doubles when a search on it has ended.
+
+    For kernels that are not radial, or too narrow for the rounding of their distances, and for the
+    paper's search over Fisher directions, whose steps are those of the vectors alone; for others
+    there is `JointObjective`.
+
+    Parameters
+    ----------
+    source : GrowingSample
+        The rows, and the inner problem over them.
+    kernel : Kernel
+        With gradients in its vectors.
+    n_first : int, default=0
+        Rows of the sample that the search begins on, at least.
+    """
+
+    def __init__(self, source: GrowingSample, kernel: Kernel, n_first: int = 0) -> None:
+        self.source = source
+        X = source.take(first_size(source, n_first))
+        super().__init__(X, kernel, source.problem(X.shape[0]))
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some of the rows stand for all."""
+        return self.n_used < self.source.n_rows
+
+    @property
+    def n_used(self) -> int:
+        """Rows of the sample."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """All rows."""
+        return self.source.n_rows
+
+    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
+        """W at the same vectors on twice as many rows; None where there are no more in memory."""
+        size = next_size(self.source, self.n_used, all_rows)
+        more = self.source.take(size) if size > self.n_used else self.X[:0]
+        if not more.shape[0]:
+            return None
+        self.X = stacked(self.X, more)
+        self.inner = self.source.problem(self.n_used)
+        return self(at.vectors)
+
+    def proven(self, at: Evaluation) -> Evaluation:
+        """W at the same vectors on all rows."""
+        return proven(self.source, at)

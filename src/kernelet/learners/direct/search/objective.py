@@ -17,6 +17,7 @@ does the rest, for any kernel with gradients and any number of outputs that shar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -90,6 +91,37 @@ class Evaluation:
         return KernelMachine(self.kernel, self.vectors, self.coefficients, self.intercepts)
 
 
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Parameters of the input stage, and coordinates of the vectors behind it."""
+
+    parameters: FloatArray
+    v: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointEvaluation(Evaluation):
+    """W at a place, with its gradient there; ``value`` includes the regulariser.
+
+    Attributes
+    ----------
+    place : Place
+    slopes : ndarray
+        In the parameters, then in the coordinates of the vectors.
+    regulariser : float
+    unit : float
+        W at the start of the search, in which the regulariser is measured.
+    row_losses : ndarray or None
+        Of the rows of the sample, where not all rows are in use.
+    """
+
+    place: Place
+    slopes: FloatArray
+    regulariser: float
+    unit: float
+    row_losses: FloatArray | None
+
+
 def subspace_of(kernel: Kernel, Z: FloatArray, gram: FloatArray, rank: int | None) -> WhitenedMap:
     """The span of the vectors, of a given dimension where it has as many."""
     try:
@@ -127,6 +159,33 @@ class Chart(Protocol):
     def slopes(self, at: Evaluation) -> FloatArray:
         """The gradient of W in these coordinates."""
         ...
+
+
+class PlaceChart:
+    """Changes of the parameters, then of the coordinates of the vectors."""
+
+    def __init__(
+        self,
+        evaluate: Callable[[Place], JointEvaluation],
+        place: Place,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        self._evaluate, self._start = evaluate, place
+        self.size = place.parameters.size + place.v.size
+        self.bounds: Bounds | None = None
+        if np.isfinite(lower).any():  # without any, L-BFGS need not look at bounds
+            free = np.full(place.v.size, np.inf)
+            self.bounds = Bounds(np.append(lower, -free), np.append(upper, free))
+
+    def at(self, x: FloatArray, rank: int | None) -> JointEvaluation:
+        split = self._start.parameters.size
+        v = self._start.v + x[split:].reshape(self._start.v.shape)
+        return self._evaluate(Place(self._start.parameters + x[:split], v))
+
+    def slopes(self, at: Evaluation) -> FloatArray:
+        assert isinstance(at, JointEvaluation)
+        return at.slopes
 
 
 class Objective(Protocol):

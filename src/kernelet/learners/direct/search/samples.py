@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense, is_sparse
 from kernelet.learners.base.out_of_core import OutOfCoreData
@@ -20,6 +21,7 @@ from kernelet.learners.direct.search.inner_problem import (
     SmoothProblem,
     Start,
 )
+from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.rows import Block
 from kernelet.rows.nested_samples import NestedSamples
 from kernelet.subspace import WhitenedMap
@@ -99,6 +101,20 @@ def extent_of(X: Rows) -> FloatArray:
     ends = [np.asarray(dense(end), dtype=np.float64) for end in (X.min(axis=0), X.max(axis=0))]
     extent: FloatArray = np.abs(ends).max(axis=0) if is_sparse(X) else ends[1] - ends[0]
     return extent.ravel()
+
+
+def stacked(above: Rows, below: Rows) -> Rows:
+    """Rows, arrays or CSR, below others of their kind."""
+    if is_sparse(above):
+        return sparse.vstack([above, below], format="csr")
+    return np.concatenate([above, below])
+
+
+def proven(rows: GrowingSample, at: Evaluation) -> Evaluation:
+    """W at the same vectors on all rows, in double precision, with a certificate."""
+    space = WhitenedMap.from_vectors(at.kernel, at.vectors)
+    start = space.weights(at.coefficients), at.intercepts
+    return Evaluation.of(space, rows.solve(space, start), at.gradient)
 
 
 class SampleInMemory:
