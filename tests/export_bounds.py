@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelet import kernels
+from kernelet.kernels.registry import registered_kernels
 from references import kernel_matrix
 
 KERNELS = [
@@ -34,6 +35,12 @@ KERNELS = [
     )
     * kernels.Polynomial(0.5, coef0=1.0, degree=2),
 ]
+
+
+def built_in_names():
+    """Names of our own kernels; tests in the same process may have registered others."""
+    known = registered_kernels().items()
+    return {name for name, kind in known if kind.__module__.startswith("kernelet.")}
 
 
 def size(kernel, x, z, sizes=None):

@@ -10,22 +10,28 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
+from kernelet.kernels.expression import steps
 
-def _squared_distance(x: np.ndarray, z: np.ndarray) -> float:
+
+def squared_distance(x: np.ndarray, z: np.ndarray) -> float:
     return math.fsum((float(a) - float(b)) ** 2 for a, b in zip(x, z, strict=True))
 
 
-def _inner_product(x: np.ndarray, z: np.ndarray) -> float:
+def taxicab_distance(x: np.ndarray, z: np.ndarray) -> float:
+    return math.fsum(abs(float(a) - float(b)) for a, b in zip(x, z, strict=True))
+
+
+def inner_product(x: np.ndarray, z: np.ndarray) -> float:
     return math.fsum(float(a) * float(b) for a, b in zip(x, z, strict=True))
 
 
 def _distance_in_length_scales(gamma: float, x: np.ndarray, z: np.ndarray) -> float:
     length_scale = math.sqrt(1.0 / (2.0 * gamma))
-    return math.sqrt(_squared_distance(x, z)) / length_scale
+    return math.sqrt(squared_distance(x, z)) / length_scale
 
 
 def _rbf(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    return math.exp(-kernel.gamma * _squared_distance(x, z))
+    return math.exp(-kernel.gamma * squared_distance(x, z))
 
 
 def _exponential(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
@@ -43,24 +49,23 @@ def _matern52(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
 
 
 def _rational_quadratic(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    return (1.0 + kernel.gamma * _squared_distance(x, z) / kernel.alpha) ** -kernel.alpha
+    return (1.0 + kernel.gamma * squared_distance(x, z) / kernel.alpha) ** -kernel.alpha
 
 
 def _laplacian(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    distance = math.fsum(abs(float(a) - float(b)) for a, b in zip(x, z, strict=True))
-    return math.exp(-kernel.gamma * distance)
+    return math.exp(-kernel.gamma * taxicab_distance(x, z))
 
 
 def _linear(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    return _inner_product(x, z)
+    return inner_product(x, z)
 
 
 def _poly(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    return (kernel.gamma * _inner_product(x, z) + kernel.coef0) ** kernel.degree
+    return (kernel.gamma * inner_product(x, z) + kernel.coef0) ** kernel.degree
 
 
 def _sigmoid(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    return math.tanh(kernel.gamma * _inner_product(x, z) + kernel.coef0)
+    return math.tanh(kernel.gamma * inner_product(x, z) + kernel.coef0)
 
 
 def _sum(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
@@ -86,11 +91,11 @@ def _scaled_features(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
 
 
 def _projected_features(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    row, vector = ([_inner_product(a, p) for a in kernel.matrix] for p in (x, z))
+    row, vector = ([inner_product(a, p) for a in kernel.matrix] for p in (x, z))
     return kernel_value(kernel.kernel, np.array(row), np.array(vector))
 
 
-_VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
+VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
     "rbf": _rbf,
     "exponential": _exponential,
     "matern32": _matern32,
@@ -110,8 +115,45 @@ _VALUES: dict[str, Callable[[Any, np.ndarray, np.ndarray], float]] = {
 
 
 def kernel_value(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
-    """k(x, z) of two points, by the formula in the kernel's docstring."""
-    return _VALUES[kernel.name](kernel, x, z)
+    """k(x, z) of two points, by the formula in the kernel's docstring.
+
+    A kernel that has no entry above is evaluated by its own formula, one node after the other.
+    """
+    return VALUES.get(kernel.name, by_formula)(kernel, x, z)
+
+
+_SUMS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "squared": squared_distance,
+    "taxicab": taxicab_distance,
+    "product": inner_product,
+}
+_STEPS: dict[str, Callable[..., float]] = {
+    "negative": lambda a: -a,
+    "exp": math.exp,
+    "log1p": math.log1p,
+    "sqrt": math.sqrt,
+    "tanh": math.tanh,
+    "positive_part": lambda a: max(a, 0.0),
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b,
+    "power": lambda a, b: a**b,
+    "damp": lambda a, b: a * b if b else 0.0,
+}
+
+
+def by_formula(kernel: Any, x: np.ndarray, z: np.ndarray) -> float:
+    """k(x, z) of two points, by the steps that JSON has."""
+    values: list[float] = []
+    for operation, *inputs in steps(kernel.expression()):
+        if operation == "constant":
+            values.append(inputs[0])
+        elif operation in _SUMS:
+            values.append(_SUMS[operation](x, z))
+        else:
+            values.append(_STEPS[operation](*(values[place] for place in inputs)))
+    return values[-1]
 
 
 def for_features(kernel: Any, d: int) -> Any:
@@ -175,7 +217,7 @@ def hinge_losses(Phi: np.ndarray, y: np.ndarray, w: np.ndarray, b: float) -> np.
     """max(0, 1 - y_i (phi_i'w + b)) of every row, summed without rounding errors piling up."""
     return np.array(
         [
-            max(0.0, 1.0 - label * (_inner_product(phi, w) + b))
+            max(0.0, 1.0 - label * (inner_product(phi, w) + b))
             for phi, label in zip(Phi, y, strict=True)
         ]
     )

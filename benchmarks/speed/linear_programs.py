@@ -15,7 +15,11 @@ from sklearn.datasets import load_digits
 from kernelet import SubspaceLPSVC
 from kernelet.datasets import make_checkerboard, make_waveform
 from kernelet.kernels import Gaussian
-from kernelet.learners.minimal_kernel.linearisation import PoundLoss, SuccessiveLinearisation
+from kernelet.learners.minimal_kernel.linearisation import (
+    SOLVERS,
+    PoundLoss,
+    SuccessiveLinearisation,
+)
 from kernelet.solvers import hinge_lasso
 from kernelet.solvers.linear_program.sequence import LinearProgramSequence
 
@@ -47,11 +51,11 @@ def sequence(name: str, solver: str) -> dict[str, object]:
     """Seconds of all linear programs after the first, each from the last and each from nothing."""
     Phi, y, C = DATA[name]()
     costs = np.full(len(y), C)
-    sla = SuccessiveLinearisation(Phi, y, costs, PoundLoss(), solver)
+    programs = SOLVERS[solver](Phi, y, 1e-8)
+    linearise = SuccessiveLinearisation(Phi, y, costs, PoundLoss(), programs)
     first = hinge_lasso(Phi, y, costs)
-    steps = []
     start = time.process_time()
-    end = sla.run(first, 50, lambda step: bool(steps.append(step)))
+    steps = list(linearise.steps(linearise.start(first), 50))
     warm = time.process_time() - start
     start = time.process_time()
     for step in steps:
@@ -62,7 +66,7 @@ def sequence(name: str, solver: str) -> dict[str, object]:
         agrees = abs(cold.primal_value - step.solution.primal_value) <= 1e-7 * cold.primal_value
         assert agrees, "warm and cold end in different values"
     seconds = time.process_time() - start
-    n_vectors = np.count_nonzero(end.last.solution.weights)
+    n_vectors = np.count_nonzero(steps[-1].solution.weights)
     return {
         "what": f"cold / warm {solver}, {len(steps)} linear programs of {Phi.shape[0]} x "
         f"{Phi.shape[1]}, {name} ({np.count_nonzero(first.weights)} -> {n_vectors} vectors)",

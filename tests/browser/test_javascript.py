@@ -14,13 +14,12 @@ from sklearn.datasets import load_digits
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import kernelet
-from export_bounds import KERNELS, bound, expected, far_from_ties
+from export_bounds import KERNELS, bound, built_in_names, expected, far_from_ties
 from export_models import MODELS, answers, fitted, rows_for
 from hostile_texts import hostile, named, of_table
 from kernelet import KernelMachine, kernels
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import javascript
-from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from random_examples import examples
 from references import for_features
@@ -40,7 +39,7 @@ def compare(machine, X, answer):
 
 
 def test_every_kernel_is_there():
-    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
+    assert {kernel.name for kernel in KERNELS} | {"scaled"} == built_in_names()
 
 
 def test_every_kernel(tmp_path):

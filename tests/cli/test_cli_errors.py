@@ -1,19 +1,22 @@
 """How commands fail: one line that says what and what to do, and an exit code for scripts."""
 
+import contextlib
 import json
 import re
+import signal
 import struct
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
-from kernelet.cli import main, writing
-from kernelet.cli.commands import fit
+from kernelet.cli import main, training_data, writing
 
 FIT = ("fit", "train.csv", "-t", "species", "-m", "3", "--drop", "id", "-o", "x.kernelet")
 
@@ -103,7 +106,7 @@ WRONG = {
     "no target": (("fit", "train.csv", "-o", "x.kernelet"), 2, "--target COLUMN"),
     "empty file": (options("empty.csv"), 3, "empty.csv is empty"),
     "no rows": (options("no rows.csv"), 3, "no rows.csv has no rows"),
-    "no features": (options("lonely.csv"), 3, "no column beside the target"),
+    "no features": (options("lonely.csv"), 3, "no column to learn from"),
     "one class": (options("one class.csv"), 3, "one class only, 'setosa'"),
     "unlabelled": (options("unlabelled.csv"), 3, "no value in row 4 of unlabelled.csv"),
     "quantity": (options("prices.csv", "price"), 3, "110 different values in 110 rows"),
@@ -119,7 +122,7 @@ WRONG = {
     "no heading": (options("numbers.csv", "0"), 3, "say --no-header"),
     "two names": (options("twice.csv"), 3, "two columns called 'a'"),
     "bad libsvm": (("fit", "bad.libsvm", "-o", "x.kernelet"), 3, "as a LIBSVM file"),
-    "bad npz": (("fit", "bad.npz", "-o", "x.kernelet"), 3, "no npz file, or a damaged one"),
+    "bad npz": (("fit", "bad.npz", "-o", "x.kernelet"), 3, "not an npz file, or is damaged"),
     "pickled npz": (("fit", "objects.npz", "-o", "x.kernelet"), 3, "holds Python objects"),
     "two matrices": (("fit", "two.npz", "-o", "x.kernelet"), 3, "say which --matrix"),
     "not parquet": ((*options("train.csv"), "--format", "parquet"), 3, "cannot be read as parquet"),
@@ -181,6 +184,11 @@ WRONG = {
     "bad share": ((*FIT, "--holdout", "2"), 2, "between 0 and 1"),
     "bad gamma": ((*FIT, "--gamma", "wide"), 2, "must be a number"),
     "bad seed": ((*FIT, "--seed", "-1"), 2, "whole number from 0"),
+    "bad seed of compress": (
+        ("compress", "model.kernelet", "-m", "2", "--seed", "-1", "-o", "x.kernelet"),
+        2,
+        "whole number from 0",
+    ),
     "two test sets": ((*FIT, "--holdout", "0.5", "--test", "test.csv"), 2, "not both"),
     "nothing to calibrate on": ((*FIT, "--probabilities"), 2, "--holdout 0.2"),
     "only and drop": ((*FIT, "--only", "colour"), 2, "not both"),
@@ -246,7 +254,7 @@ def test_a_fault_of_ours_is_one_line_too(call, monkeypatch):
     def broken(*_):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(fit, "read_training_data", broken)
+    monkeypatch.setattr(training_data, "read_training_data", broken)
     done = call(*FIT)
     assert done.code == 1
     assert done.err == "kernelet fit: RuntimeError: two lines (--debug shows where)\n"
@@ -256,7 +264,7 @@ def test_too_little_memory(call, monkeypatch):
     def hungry(*_):
         raise MemoryError
 
-    monkeypatch.setattr(fit, "fit_encoder", hungry)
+    monkeypatch.setattr(training_data, "target_values", hungry)
     done = call(*FIT)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "not enough memory" in done.err
@@ -297,13 +305,48 @@ def test_interrupted_before_there_is_a_machine(call, monkeypatch):
     assert done.err == "kernelet fit: interrupted before there was a machine; nothing is saved\n"
 
 
+def test_ctrl_c_is_heard_though_the_fit_catches_it(call, monkeypatch, tables):
+    """Whatever the method says of it: the exit code and the warning are the command's."""
+    fit = package.NormSVC.fit
+
+    def interrupted(self, *arguments, **options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        warnings.warn("not all steps were taken", ConvergenceWarning, stacklevel=2)
+        return fit(self, *arguments, **options)
+
+    monkeypatch.setattr(package.NormSVC, "fit", interrupted)
+    done = call(*FIT[:-1], "norm.kernelet", "--method", "norm-svc", "--json")
+    assert done.code == 130
+    assert done.document["interrupted"]
+    *others, last = done.document["warnings"]
+    assert last == "interrupted; the best machine so far is saved in norm.kernelet"
+    assert "not all steps were taken" not in others  # which was to be expected
+    assert package.load(tables / "norm.kernelet").n_vectors_ <= 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_column_called_interrupted_is_no_ctrl_c(call, tables):
+    frame = pd.read_csv(tables / "train.csv").drop(columns="id")
+    frame["interrupted"] = np.where(frame.index == 3, np.nan, 1.0 * (frame.index % 7))
+    frame.to_csv(tables / "interrupted.csv", index=False)
+    common = ("-t", "species", "--method", "reduced-svc", "--json")
+    for command in (
+        ("fit", "interrupted.csv", *common, "-m", "2", "-o", "column.kernelet"),
+        ("frontier", "interrupted.csv", *common, "--budgets", "2", "--folds", "2", "--no-svm"),
+    ):
+        done = call(*command)
+        assert done.code == 0
+        assert "'interrupted' misses 1 of 110 numbers" in done.document["warnings"][0]
+
+
 def test_an_interrupted_frontier_shows_what_it_has(call, monkeypatch):
     fit, fits = package.SparseSVC.fit, []
 
     def interrupted_in_the_second_fold(self, *arguments, **options):
         fits.append(self)
         if len(fits) > 4:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return fit(self, *arguments, **options)
 
     monkeypatch.setattr(package.SparseSVC, "fit", interrupted_in_the_second_fold)

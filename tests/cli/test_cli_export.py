@@ -109,8 +109,8 @@ def test_a_table_goes_along(call, folder):
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [
-        (["two.kernelet"], 2, "say where to with --to: c, onnx, javascript, json, libsvm"),
-        (["two.kernelet", "-o", "model.txt"], 2, "say where to with --to"),
+        (["two.kernelet"], 2, "choose a format with --to: c, onnx, javascript, json, libsvm"),
+        (["two.kernelet", "-o", "model.txt"], 2, "choose a format with --to"),
         (["two.kernelet", "--to", "onnx", "--dtype", "q15"], 2, "say one of float32, float64"),
         (["two.kernelet", "--to", "libsvm", "--dtype", "float32"], 2, "leave it out"),
         (["two.kernelet", "--to", "c", "-o", "m.txt"], 2, "-o m.c"),

@@ -222,6 +222,27 @@ class TestNames:
         assert os.listdir(tmp_path) == [name]
 
 
+@pytest.mark.parametrize("links", [False, True])
+def test_a_stream_that_fails_leaves_the_file(links, tmp_path):
+    target = tmp_path / "target.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    path = tmp_path / "link.csv" if links else target
+    if links:
+        path.symlink_to(target)
+    with pytest.raises(ZeroDivisionError), atomic.replacing(path, "w", encoding="utf-8") as stream:
+        stream.write("n\u00e9w")
+        raise ZeroDivisionError
+    assert target.read_text() == "old"
+    with atomic.replacing(path, "w", encoding="utf-8", newline="") as stream:
+        stream.write("n\u00e9w\r\n")
+        assert target.read_text() == "old"
+    assert target.read_bytes() == "n\u00e9w\r\n".encode()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert path.is_symlink() == links
+    assert set(os.listdir(tmp_path)) == {path.name, target.name}
+
+
 def test_a_picture_is_replaced_as_a_whole(call, monkeypatch, tmp_path):
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

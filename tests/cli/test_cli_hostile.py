@@ -12,8 +12,9 @@ import pytest
 from command_line import Called
 from hostile_texts import FORGED, INJECTED
 from kernelet.cli import errors, main, progress
-from kernelet.cli import output_tables as tables
+from kernelet.cli import output as tables
 from kernelet.cli.output import Output
+from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table
 
 LABELS = [FORGED, "[link=https://example.org]b[/link]\r", "c\u2028d"]
@@ -123,7 +124,8 @@ def test_bars_take_no_markup(capsys, monkeypatch):
     for name in ("rich", "no rich"):
         if name == "no rich":
             monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name: None)
-        with progress.rows_bar(Output("predict"), "predicting [red]a[/red]\x1b[2J", False) as done:
+        source = Source("[red]a[/red]\x1b[2J", "csv")
+        with progress.rows_bar(Output("predict"), source) as done:
             done(Table("a.csv", {"x": np.ones(3)}))
         shown = capsys.readouterr().err
         assert "[red]a[/red]\\x1b[2J" in shown and "\x1b[2J" not in shown

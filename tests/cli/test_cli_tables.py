@@ -16,13 +16,16 @@ from sklearn.svm import SVC
 
 import kernelet as package
 from command_line import Called, flowers
+from export_bounds import built_in_names
 from kernelet.cli import main, methods
 from kernelet.cli.labels import codes_of, text_of, training_labels
+from kernelet.cli.metrics import Confusion
 from kernelet.cli.output import plain
 from kernelet.cli.tables.reading import read_table, table_chunks
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table
 from kernelet.cli.tasks import CLASSES
+from kernelet.kernels.resolve import kernel_names
 from kernelet.learners import SparseOneClassSVM
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.regressor import KernelRegressor
@@ -195,7 +198,50 @@ def test_cells_as_people_write_them(call, tmp_path):
     assert done.document["rows"] == 30
 
 
-def test_what_was_not_there_in_training_is_told_once(frame, call, tmp_path):
+def test_an_empty_text_is_missing_in_every_format(call, tmp_path):
+    """As in `TableModel`: csv has no other, npz and parquet can hold one."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=30), "colour": ["red", "", "blue"] * 10})
+    frame["kind"] = np.where(frame["x"] > 0, "up", "down")
+    write(frame, tmp_path / "a.csv")
+    write(frame, tmp_path / "a.parquet")
+    np.savez(
+        tmp_path / "a.npz",
+        **{name: frame[name].to_numpy(str) for name in frame.columns[1:]},
+        x=frame["x"],
+    )
+    models = []
+    for name in ("a.csv", "a.parquet", "a.npz"):
+        document = call("fit", name, "-t", "kind", *FIT, "--drop-missing").document
+        assert document["rows"] == 20
+        call("fit", name, "-t", "kind", *FIT)
+        models.append({c.name: c for c in package.load("m.kernelet").encoder.columns}["colour"])
+        assert "has no value in rows 2, 5" in call("fit", name, "-t", "colour", *FIT, code=3).err
+    assert models[0].has_missing and models[0] == models[1] == models[2]
+
+
+def test_kernels_are_those_of_the_library():
+    assert set(methods.KERNELS) == built_in_names() & set(kernel_names())
+
+
+def test_figures_of_classes_are_those_of_counting():
+    """Labels that the model does not know are errors; a class without rows has no recall."""
+    figures = Confusion(np.array(["b", "a", "c", "d"]))
+    truth, predicted = np.array([0, 0, 1, -1, 1, 0]), np.array(["b", "a", "a", "b", "a", "b"])
+    for part in (slice(0, 2), slice(2, 6)):
+        figures.add(truth[part], predicted[part])
+    document = figures.document()
+    assert (document["rows"], document["rows_of_unknown_classes"]) == (6, 1)
+    assert document["error"] == pytest.approx(2 / 6)
+    assert document["confusion"] == [[2, 1, 0, 0], [0, 2, 0, 0], [0] * 4, [0] * 4]
+    rows = [list(plain(entry).values()) for entry in document["classes"]]
+    b, a, c, d = rows
+    assert b == ["b", 3, pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(2 / 3)]
+    assert a == ["a", 2, 1.0, pytest.approx(2 / 3), pytest.approx(0.8)]
+    assert c == ["c", 0, None, None, None] and d == ["d", 0, None, None, None]
+
+
+def test_what_was_not_there_in_training_is_reported_once(frame, call, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     call("fit", "a.csv", "-t", "species", *FIT)
     new = frame.assign(colour=["purple", *frame.colour[1:149], "teal"], extra=1)
@@ -279,12 +325,12 @@ def test_every_estimator_that_predicts_is_a_method():
         for name in package.__all__
         if inspect.isclass(value := getattr(package, name)) and issubclass(value, kinds)
     }
-    listed = {method.estimator for method in methods.methods().values()}
+    listed = {method.estimator for method in methods.METHODS.values()}
     assert estimators | {"SVC"} == listed
 
 
 # those for numbers and for one class are in test_cli_numbers.py
-@pytest.mark.parametrize("name", [m.name for m in methods.methods().values() if m.task is CLASSES])
+@pytest.mark.parametrize("name", [m.name for m in methods.METHODS.values() if m.task is CLASSES])
 def test_every_method_fits_and_predicts(name, frame, call, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     document = call(

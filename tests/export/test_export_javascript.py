@@ -15,7 +15,9 @@ import kernelet
 from kernelet import KernelMachine, kernels
 from kernelet.export import javascript
 from kernelet.export.javascript import javascript_module, model_document, runtime
-from kernelet.kernels.specification import _BY_NAME
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.expression import FeatureSum, Function, Operator
+from kernelet.kernels.registry import registered_kernels
 
 
 @pytest.fixture
@@ -65,10 +67,24 @@ def test_one_line_for_each_vector(machine):
     assert len(block.splitlines()) == machine.n_vectors
 
 
-def test_every_kernel_that_can_be_saved_can_be_exported():
-    names = re.findall(r"^  ([a-z_0-9]+): (?:\(|on)", runtime(), re.MULTILINE)
-    # a matrix in a kernel is taken out of it and goes in front
-    assert sorted(names) == sorted(set(_BY_NAME) - {"projected_features"})
+def keys_of(name):
+    """Those of an object in the code of every module."""
+    text = re.search(rf"^const {name} = {{(.*?)}};$", runtime(), re.MULTILINE | re.DOTALL)[1]
+    return set(re.findall(r"(?:^  | )([a-z_0-9]+): ", text))
+
+
+def test_every_kernel_that_is_made_of_kernels_is_known_by_name():
+    known = registered_kernels().items()
+    composite = {name for name, kind in known if issubclass(kind, CompositeKernel)}
+    # a matrix in a kernel is taken out of it and goes in front; all others have a formula
+    assert keys_of("makeKernel") == composite - {"projected_features"}
+
+
+def test_every_step_of_a_formula_is_known():
+    in_slopes_only = {Function.STEP, Function.HALF_RECIPROCAL}
+    steps = {*Function, *Operator} - in_slopes_only
+    assert keys_of("operations") == {step.value for step in steps}
+    assert keys_of("sums") == {kind.value for kind in FeatureSum}
 
 
 def test_combinations_of_features_are_those_of_the_vectors(machine):
@@ -77,7 +93,8 @@ def test_combinations_of_features_are_those_of_the_vectors(machine):
     text = javascript_module(small)
     assert_array_equal(array_in(text, "matrix"), kernel.matrix.ravel())
     assert_array_equal(array_in(text, "vectors"), (machine.vectors @ kernel.matrix.T).ravel())
-    assert model_document(small)["kernel"] == (2.0 * kernels.Linear()).specification()
+    linear = {"name": "linear", "formula": [["product"]]}
+    assert model_document(small)["kernel"] == {"name": "scaled", "kernel": linear, "factor": 2.0}
     assert "matrix: null" in javascript_module(machine)
     large = KernelMachine(kernels.ProjectedFeatures(kernels.Linear(), [[1e30]]), [[1e10]], [1.0])
     with pytest.raises(ValueError, match="too large for float32; use float64"):

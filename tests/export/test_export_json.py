@@ -23,9 +23,10 @@ from export_models import MODELS, answers, fitted, flowers, rows_for
 from kernelet import KernelMachine, ModelFileError, kernels
 from kernelet.cli import main
 from kernelet.export import json, json_schema, read_json
-from kernelet.export.to_json.exporter import json_text
+from kernelet.export.to_json.exporter import described_kernels, json_text
 from kernelet.export.to_json.reader import MAX_BYTES, model_of
-from kernelet.kernels.specification import _BY_NAME
+from kernelet.kernels.expression import FeatureSum, Function, Operator
+from kernelet.kernels.registry import registered_kernels
 from random_examples import examples
 from tests.export.test_export_c import KERNELS
 
@@ -71,15 +72,21 @@ def test_every_kernel_comes_back(kernel):
     assert np.signbit(model_of(written(machine)).intercepts[1])
 
 
-def test_the_schema_knows_every_kernel():
-    named = {
+def test_the_schema_knows_every_kernel_of_ours():
+    ours = {
         name
-        for entry in json_schema()["$defs"]["kernel"]["oneOf"]
-        for name in entry["properties"]["name"].get(
-            "enum", [entry["properties"]["name"].get("const")]
-        )
+        for name, kind in registered_kernels().items()
+        if kind.__module__.startswith("kernelet.")
     }
-    assert named == set(_BY_NAME)
+    assert described_kernels() == ours
+    by_formula = json_schema()["$defs"]["kernel"]["oneOf"][-1]["properties"]
+    assert {*by_formula["name"]["not"]["enum"]} == ours
+    steps = by_formula["formula"]["items"]["oneOf"]
+    first = [step["prefixItems"][0] for step in steps]
+    known = {name for entry in first for name in entry.get("enum", [entry.get("const")])}
+    in_slopes_only = {Function.STEP, Function.HALF_RECIPROCAL}
+    kinds = {*FeatureSum, *Function, *Operator} - in_slopes_only
+    assert known == {kind.value for kind in kinds} | {"constant"}
 
 
 @examples(50)

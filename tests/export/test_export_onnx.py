@@ -18,14 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import kernelet
-from export_bounds import KERNELS, bound, expected, far_from_ties
+from export_bounds import KERNELS, bound, built_in_names, expected, far_from_ties
 from export_models import MODELS, answers, fitted, rows_for
 from kernelet import KernelFisherDiscriminant, KernelMachine, SparseSVC, calibrate, compress
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export import onnx, register_skl2onnx
 from kernelet.export.to_onnx.exporter import onnx_model
 from kernelet.kernels import Gaussian, ProjectedFeatures
-from kernelet.kernels.specification import _BY_NAME
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
 from random_examples import examples
@@ -101,7 +100,7 @@ def test_combinations_of_features_far_from_zero(dtype):
 
 
 def test_every_kernel_is_there():
-    assert {kernel.name for kernel in KERNELS} | {"scaled"} == set(_BY_NAME)
+    assert {kernel.name for kernel in KERNELS} | {"scaled"} == built_in_names()
 
 
 @examples(60)

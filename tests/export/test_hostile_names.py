@@ -21,6 +21,7 @@ from kernelet.export.to_json.exporter import json_text
 from kernelet.export.to_json.reader import model_of
 from kernelet.export.to_onnx.exporter import onnx_model
 from kernelet.machine.texts import in_plain_ascii, visible
+from kernelet.plotting.sparsity_path import as_paths
 from run_c import compiled, compilers
 
 
@@ -191,4 +192,13 @@ def test_labels_of_pictures_are_no_formulas():
         vectors.figure_.canvas.draw()
         names = [tick.get_text() for tick in vectors.ax_.get_xticklabels()]
         assert names == ["$x^$", "_hidden\\x1b"]
+        steps = {"n_vectors": [2.0, 1.0], "objective": [3.0, 2.0]}
+        paths = kernelet.SparsityPathDisplay(as_paths([steps, steps]), names=["$\\frac{$", "_b"])
+        results = {"method": ["$\\frac{$", "_b"], "budget": [1, 1]}
+        results |= {"n_vectors": [1, 1], "error": [2.0, 3.0]}
+        frontier = kernelet.FrontierDisplay.from_results(results)
+        for display in (paths.plot(), frontier):
+            display.figure_.canvas.draw()
+            legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+            assert legend == ["$\\frac{$", " _b"]
     pyplot.close("all")

@@ -1,4 +1,4 @@
-"""Every kernel that `kernelet.kernels` exports keeps the same contract."""
+"""Every kernel that is registered keeps the same contract, ours and those of `own_kernels`."""
 
 from __future__ import annotations
 
@@ -48,6 +48,9 @@ from kernelet.kernels import (
 )
 from kernelet.kernels.input_stage import input_stage
 from kernelet.kernels.numerics import blocks
+from kernelet.kernels.profile import ProfileKernel
+from kernelet.kernels.registry import registered_kernels
+from own_kernels import OWN
 from random_examples import examples
 
 
@@ -93,6 +96,8 @@ EXAMPLES = {
     ],
     CallableKernel: [CallableKernel(_cosine_of_differences)],
 }
+# What somebody else registers is tested as it is made by default.
+EXAMPLES |= {kind: [kind()] for kind in registered_kernels().values() if kind not in EXAMPLES}
 EXPORTED = [
     value
     for value in (getattr(kernels, name) for name in kernels.__all__)
@@ -100,18 +105,9 @@ EXPORTED = [
 ]
 ALL = [kernel for examples in EXAMPLES.values() for kernel in examples]
 WITH_GRADIENT = [kernel for kernel in ALL if kernel.has_input_gradient]
-# A function of x - z, so that moving all data changes nothing.
-TRANSLATION_INVARIANT = [
-    *EXAMPLES[Gaussian],
-    *EXAMPLES[Exponential],
-    *EXAMPLES[Matern32],
-    *EXAMPLES[Matern52],
-    *EXAMPLES[RationalQuadratic],
-    *EXAMPLES[Laplacian],
-    *EXAMPLES[Scaled],
-    EXAMPLES[ScaledFeatures][0],
-    *EXAMPLES[ProjectedFeatures][:2],
-]
+# Functions of x - z, so that moving all data changes nothing.
+TRANSLATION_INVARIANT = [kernel for kernel in ALL if kernel.is_translation_invariant]
+PROFILES = [kernel for kernel in ALL if isinstance(kernel, ProfileKernel)]
 
 
 def each(examples):
@@ -123,8 +119,10 @@ def data(n=7, m=5, d=3, seed=0):
     return rng.normal(size=(n, d)), rng.normal(size=(m, d)), rng.normal(size=(n, m))
 
 
-def test_every_exported_kernel_is_tested():
-    assert set(EXAMPLES) == set(EXPORTED)
+def test_every_kernel_is_tested():
+    assert {*EXPORTED, *OWN} <= set(EXAMPLES)
+    assert set(EXPORTED) - {CallableKernel} <= set(registered_kernels().values())
+    assert len(TRANSLATION_INVARIANT) >= 13
     assert all(type(kernel) is cls for cls, examples in EXAMPLES.items() for kernel in examples)
 
 
@@ -511,7 +509,8 @@ def test_equality_hash_repr_and_pickle(kernel):
     assert hash(same) == hash(kernel)
     assert kernel != 2.0 * kernel
     if not isinstance(kernel, CallableKernel):
-        assert eval(repr(kernel), vars(kernels)) == kernel
+        known = {kind.__name__: kind for kind in registered_kernels().values()}
+        assert eval(repr(kernel), known) == kernel
     with pytest.raises(AttributeError):
         kernel.gamma = 2.0
 
@@ -582,7 +581,10 @@ for _ in range(5000):
         ("rbf", "must be a mapping"),
         ([], "must be a mapping"),
         ({}, "Unknown kernel name None"),
-        ({"name": "rfb", "gamma": 1.0}, "Unknown kernel name 'rfb'; known are rbf"),
+        (
+            {"name": "rfb", "gamma": 1.0},
+            "Unknown kernel name 'rfb'; .* kernelet.kernels.register_kernel. Known are .*, rbf, ",
+        ),
         ({"name": ["rbf"], "gamma": 1.0}, "Unknown kernel name"),
         ({"name": "callable", "function": "os.system"}, "Unknown kernel name"),
         ({"name": "rbf"}, r"takes the parameters \['gamma'\], but the specification has \[\]"),
@@ -886,9 +888,9 @@ def test_kernel_objects_and_functions_are_resolved():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kernel": "rfb"}, r"Unknown kernel 'rfb'; known are rbf, linear, .*Did you mean 'rbf'\?"),
+        ({"kernel": "rfb"}, r"Unknown kernel 'rfb'; known are .*, rbf, .*Did you mean 'rbf'\?"),
         ({"kernel": "Matern52"}, r"Did you mean 'matern52'\?"),
-        ({"kernel": "gauss"}, "Unknown kernel 'gauss'; known are rbf"),
+        ({"kernel": "gauss"}, "Unknown kernel 'gauss'; known are .*, rbf, "),
         ({"kernel": "precomputed"}, "'precomputed' is not possible"),
         ({"kernel": 3}, "kernel must be a name"),
         ({"kernel": "rbf", "gamma": "scael"}, "gamma must be 'scale', 'auto' or a positive"),

@@ -11,12 +11,13 @@ from threadpoolctl import ThreadpoolController
 from kernelet import NormSVC, RelevanceVectorClassifier
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
-from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
+from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
-from kernelet.learners.arbitrary_norm.reweighting import reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.relevance import learn as relevance_learn
 from kernelet.learners.relevance import search as relevance_search
 from kernelet.learners.relevance.likelihoods import GaussianLikelihood
-from kernelet.learners.relevance.search import most_probable
 from kernelet.solvers.enclosing_ball.exact_margin import exact_margin, newton_multipliers
 from kernelet.solvers.parallel import map_in_threads, one_thread_but, one_thread_if_small
 
@@ -107,11 +108,13 @@ def test_relevance_vectors_use_one_but_for_products_with_many_columns(
         return original(Phi, squares, state, threads)
 
     monkeypatch.setattr(relevance_search, "candidates", watched)
-    monkeypatch.setattr(relevance_search, "_MANY_NUMBERS", 1 if is_large else 10**9)
+    monkeypatch.setattr(relevance_learn, "_MANY_NUMBERS", 1 if is_large else 10**9)
+    monkeypatch.setattr(Loop, "report", lambda *_: bool(steps.append(n_threads())))
     Phi = np.column_stack([np.ones(30), np.random.default_rng(0).normal(size=(30, 5))])
     target = Phi[:, 2] - Phi[:, 4]
     likelihood = GaussianLikelihood(target, np.ones(30), 0.01, 1e-6)
-    found = most_probable(Phi, likelihood, on_step=lambda _: steps.append(n_threads()))
+    with Loop(RelevanceVectorClassifier()) as loop:
+        (found,) = relevance_learn.learn_relevance(Phi, [likelihood], list, loop)
     assert set(found.state.index) == {0, 2, 4}
     assert seen and all(threads == expected for threads in seen)
     assert steps and all(threads == {1} for threads in steps)
@@ -127,7 +130,7 @@ def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
             seen.append(n_threads())
             return super().__call__(rows, start)
 
-    reweight(gram, gram, Watched(y, np.ones(6)), norm_penalty(0, 0.1))
+    list(reweight(NormProblem(gram, gram), Watched(y, np.ones(6)), norm_penalty(0, 0.1)))
 
     def watched(*arguments):
         seen.append(n_threads())

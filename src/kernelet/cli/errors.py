@@ -1,4 +1,4 @@
-"""The ways in which a command fails, each with an exit code of its own."""
+"""How a command fails: each kind of error has an exit code of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class CommandError(Exception):
 
 
 class UsageError(CommandError):
-    """The command line asks for what cannot be."""
+    """The command line asks for something impossible."""
 
     exit_code = 2
 
@@ -38,7 +38,7 @@ class OutputError(CommandError):
 
 
 class Interrupted(CommandError):
-    """Ctrl-C, where there is more to say than that."""
+    """Ctrl-C, with more to report than the word."""
 
     exit_code = 130
 
@@ -57,7 +57,7 @@ def one_line(error: BaseException) -> str:
 
 
 def quoted(text: object) -> str:
-    """A text as it may stand on a command line.
+    """A text, quoted for the command line.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def listed(names: Iterable[object], most: int = 8) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that a person may have meant.
+    """The known name that was probably meant.
 
     Examples
     --------
@@ -92,12 +92,12 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     'species'
     """
     lower = {candidate.lower(): candidate for candidate in reversed(known)}
-    found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(name.lower(), lower, n=1)  # with difflib's cutoff of 0.6
     return lower[found[0]] if found else None
 
 
-def no_column(name: str, known: Sequence[str], where: str) -> DataError:
-    """The error for a column that a table does not have, with the near one if there is one."""
+def no_column(name: str, known: Sequence[str], where: str, why: str = "") -> DataError:
+    """The error for a column that a table does not have, with the nearest name that it has."""
     near = nearest(name, known)
     hint = f"do you mean {near!r}?" if near is not None else f"it has {listed(known)}"
-    return DataError(f"{where} has no column {name!r}; {hint}")
+    return DataError(f"{where} has no column {name!r}{why}; {hint}")

@@ -1,79 +1,77 @@
-"""Class labels: from a column of a table to labels of a model, and back to rows of its matrix."""
+"""The target: from a column of a table to labels or numbers, and to indices of a model's classes.
+
+`kernelet.TableModel.fit` takes the types of a table as they are. Here they come from a file, where
+"1.0", "01" and 1 are one class, and a message names the file, the row and the option that helps.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed
-from kernelet.cli.tables.table import Table, is_missing, row_numbers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from kernelet.cli.tables.table import Table, is_number, missing_cells, row_numbers
 
 _LARGEST_INTEGER = 2**53  # beyond it floats skip integers
 # More classes than this, and more than a fifth of the rows, are a quantity rather than classes.
+# Neither size is critical: --max-classes overrules both.
 _FEWEST_SUSPICIOUS = 20
 _MOST_CLASSES = 200
 # Far beyond any name of a class: 20 lines of print.
 _LONGEST_LABEL = 1000
 
 
-def training_labels(table: Table, target: str) -> NDArray[Any]:
-    """The labels to learn: integers where all are, text otherwise.
-
-    Raises
-    ------
-    DataError
-        If some are missing.
-    """
-    import numpy as np
-
+def target_values(table: Table, target: str | None, how: str = "") -> NDArray[Any]:
+    """The column of the target, with no value missing; ``how`` tells how to leave rows out."""
+    assert target is not None  # `Task.target` has found one
     values = table.column(target)
-    missing = is_missing(values)
+    missing = missing_cells(values)
     if missing.any():
         raise DataError(
             f"the target {target!r} has no value in {row_numbers(table, missing)} of "
-            f"{table.source}; fill it in, or leave such rows out with --drop-missing"
+            f"{table.source}; fill it in, or leave such rows out{how}"
         )
+    return values
+
+
+def training_labels(table: Table, target: str | None) -> NDArray[Any]:
+    """The labels to learn: integers where all are, text otherwise."""
+    values = target_values(table, target)
     _refuse_long_labels(table, target, values)
-    numbers = _as_numbers(values)
-    if numbers is not None and _are_integers(numbers):
-        return numbers.astype(np.int64)
+    if values.dtype.kind != "b":
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except ValueError:  # some are text
+            numbers = np.array([np.nan])
+        if (np.trunc(numbers) == numbers).all() and np.abs(numbers).max() < _LARGEST_INTEGER:
+            return numbers.astype(np.int64)
     return np.array([text_of(value) for value in values])
 
 
-def _refuse_long_labels(table: Table, target: str, values: NDArray[Any]) -> None:
-    """A text of a page is no name of a class; NumPy takes its length for every row."""
-    import numpy as np
-
-    if values.dtype.kind != "O":
-        return
-    is_long = np.array([isinstance(v, str) and len(v) > _LONGEST_LABEL for v in values])
-    if is_long.any():
-        longest = max(len(value) for value in values[is_long])
+def _refuse_long_labels(table: Table, target: str | None, values: NDArray[Any]) -> None:
+    """Refuse texts as long as a page: NumPy would take as much memory for every row."""
+    lengths = np.array([len(value) if isinstance(value, str) else 0 for value in values])
+    if (lengths > _LONGEST_LABEL).any():
         raise DataError(
-            f"the target {target!r} has a text of {longest} characters in "
-            f"{row_numbers(table, is_long)} of {table.source}, which is no name of a class (at "
-            f"most {_LONGEST_LABEL}); is it the right column, and is every quote closed?"
+            f"the target {target!r} has a text of {lengths.max()} characters in "
+            f"{row_numbers(table, lengths > _LONGEST_LABEL)} of {table.source}, too long for a "
+            f"class (at most {_LONGEST_LABEL}); is it the right column, and is every quote closed?"
         )
 
 
 def check_classes(
-    labels: NDArray[Any], target: str, source: str, max_classes: int | None = None
+    labels: NDArray[Any], target: str | None, source: str, max_classes: int | None = None
 ) -> None:
-    """Refuse a single class, and too many: the target is then a quantity."""
-    import numpy as np
-
+    """Refuse a single class, and too many, as then the target is a quantity."""
     classes = np.unique(labels)
     if classes.size < 2:
         raise DataError(
             f"the target {target!r} of {source} has one class only, {text_of(classes[0])!r}; "
             "a classifier needs rows of at least two"
         )
-    most = max_classes
-    if most is None:
-        most = min(_MOST_CLASSES, max(_FEWEST_SUSPICIOUS, labels.size // 5))
+    most = max_classes or min(_MOST_CLASSES, max(_FEWEST_SUSPICIOUS, labels.size // 5))
     if classes.size > most:
         raise DataError(
             f"the target {target!r} of {source} has {classes.size} different values in "
@@ -96,53 +94,38 @@ def text_of(label: Any) -> str:
     return str(value)
 
 
-def codes_of(table: Table, target: str, classes: NDArray[Any]) -> NDArray[np.intp]:
+def codes_of(table: Table, target: str | None, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Index of each row's label among the classes, -1 where it is none of them."""
-    import numpy as np
-
-    values = table.column(target)
     places = {text_of(label): place for place, label in enumerate(classes)}
-    if classes.dtype.kind in "iuf":
-        keys = [_number_text(value) for value in values]
-    else:
-        keys = [text_of(value) for value in values]
-    missing = is_missing(values)
-    if missing.any():
-        raise DataError(
-            f"the target {target!r} has no value in {row_numbers(table, missing)} of "
-            f"{table.source}; fill it in, or leave such rows out"
-        )
+    are_numbers = classes.dtype.kind in "iuf"  # then the text "1.0" is 1
+    keys = [
+        text_of(float(value) if are_numbers and is_number(value) else value)
+        for value in target_values(table, target)
+    ]
     codes = np.array([places.get(key, -1) for key in keys], dtype=np.intp)
     if len(codes) and (codes < 0).all():
-        known = listed([text_of(label) for label in classes], 5)
         raise DataError(
             f"none of the labels in column {target!r} of {table.source} is known to the model: "
-            f"there is {listed(sorted(set(keys)), 5)}, it knows {known}"
+            f"there is {listed(sorted(set(keys)), 5)}, it knows {listed(places, 5)}"
         )
     return codes
 
 
-def _as_numbers(values: NDArray[Any]) -> NDArray[Any] | None:
-    import numpy as np
-
-    if values.dtype.kind == "b":
-        return None
+def numbers_of(table: Table, target: str | None) -> NDArray[Any]:
+    """The target as finite numbers."""
+    values = target_values(table, target)
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except ValueError:
-        return None
-    return numbers if np.isfinite(numbers).all() else None
-
-
-def _are_integers(numbers: NDArray[Any]) -> bool:
-    import numpy as np
-
-    return bool((np.trunc(numbers) == numbers).all() and np.abs(numbers).max() < _LARGEST_INTEGER)
-
-
-def _number_text(value: Any) -> str:
-    """As `text_of`, where text that is a number counts as one: "1.0" is 1."""
-    try:
-        return text_of(float(value))
-    except (TypeError, ValueError):
-        return text_of(value)
+        place = next(place for place, value in enumerate(values) if not is_number(value))
+        raise DataError(
+            f"the target {target!r} of {table.source} has {values[place]!r} in row "
+            f"{table.first_row + place}, where a number is needed; name another column, or a "
+            "--method for classes such as sparse-svc"
+        ) from None
+    if not np.isfinite(numbers).all():
+        raise DataError(
+            f"the target {target!r} of {table.source} has an infinite number in "
+            f"{row_numbers(table, ~np.isfinite(numbers))}; correct it, or leave the row out"
+        )
+    return numbers

@@ -3,6 +3,7 @@
 A command is a module with a docstring (its first line is the short help), `configure(parser)` and
 `run(arguments)`, listed in `COMMANDS`; `USAGE` and `EXAMPLES`, if it has them, begin and end its
 help. It imports what it computes with inside `run`, so that `kernelet --help` answers at once.
+What goes wrong is an exception; `main` makes one line and an exit code of it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import kernelet
-from kernelet.cli.errors import CommandError, OutputError, nearest, one_line
+from kernelet.cli.arguments import add_output_options
+from kernelet.cli.errors import CommandError, Interrupted, OutputError, nearest, one_line
 from kernelet.cli.output import say
 from kernelet.cli.writing import end_stdout, printing
 
@@ -41,7 +42,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that suggests the command a person meant."""
 
     def error(self, message: str) -> NoReturn:
-        from kernelet.machine.texts import visible  # a pattern of the shell may name any file
+        from kernelet.machine.texts import visible  # a file may have any name
 
         super().error(visible(message))
 
@@ -55,10 +56,10 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{value!r} is not known; {hint}") from error
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        if file is sys.stdout:  # some versions of argparse hide that nothing could be written
+        if file is sys.stdout:  # some versions of argparse ignore that writing failed
             file.write(message)
         else:
-            with contextlib.suppress(OSError):  # nobody reads stderr: the exit code says it
+            with contextlib.suppress(OSError):  # nobody reads stderr; the exit code is left
                 sys.stderr.write(message)
 
 
@@ -71,13 +72,11 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"kernelet {kernelet.__version__}")
-    subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command", required=True
-    )
+    add = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name in COMMANDS:
-        command: ModuleType = importlib.import_module(f"kernelet.cli.commands.{name}")
+        command = importlib.import_module(f"kernelet.cli.commands.{name}")
         description = str(command.__doc__).strip()
-        subparser = subparsers.add_parser(
+        subparser = add.add_parser(
             name,
             help=description.splitlines()[0],
             description=description,
@@ -86,9 +85,7 @@ def build_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.configure(subparser)
-        subparser.add_argument(
-            "--debug", action="store_true", help="show the traceback of an error"
-        )
+        add_output_options(subparser)
         subparser.set_defaults(run=command.run)
     return parser
 
@@ -96,15 +93,13 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code of the process.
 
-    0: done. 1: the command could not do its work. 2: the command line is wrong. 3: a table cannot
-    be read or used. 4: a model file cannot. 5: an output cannot be written. 130: interrupted from
-    the keyboard. Whenever it is not 0, one line on stderr says why.
+    `EPILOG` lists the codes. Whenever it is not 0, one line on stderr says why.
     """
     if sys.stderr is None:  # closed by the shell: what is meant for it must not reach stdout
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the exit)
     parser = build_parser()
     words = sys.argv[1:] if argv is None else list(argv)
-    if not words:  # somebody who does not know yet what there is
+    if not words:  # whoever does not know the commands yet
         parser.print_help(sys.stderr)
         raise SystemExit(2)
     arguments = argparse.Namespace(command=None, debug=False)
@@ -117,14 +112,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         code = 1
     except OutputError as error:
-        if code == 0:  # what went wrong before has been said
-            return _failed(arguments, error, str(error), error.exit_code)
+        if code == 0:  # otherwise another failure has been reported already
+            return _failed(arguments, error)
     return code
 
 
 def _run(parser: argparse.ArgumentParser, words: list[str], arguments: argparse.Namespace) -> int:
     try:
-        with printing():  # --help and --version do
+        with printing():  # --help and --version print
             parser.parse_args(words, arguments)
         with _warnings_in_one_line(arguments):
             code: int | None = arguments.run(arguments)
@@ -132,35 +127,18 @@ def _run(parser: argparse.ArgumentParser, words: list[str], arguments: argparse.
         if stopped.code:
             raise
         return 0
-    except CommandError as error:
-        return _failed(arguments, error, str(error), error.exit_code)
-    except KeyboardInterrupt as error:
-        return _failed(arguments, error, "interrupted", 130)
     except BrokenPipeError:
         raise
-    except MemoryError as error:
-        return _failed(arguments, error, "not enough memory; take fewer rows or columns", 1)
-    except OSError as error:
-        return _failed(arguments, error, one_line(error), 1)
-    except Exception as error:
-        # the last line of defence: a person gets a sentence, and with --debug the traceback
-        what = f"{type(error).__name__}: {one_line(error)}"
-        return _failed(arguments, error, f"{what} (--debug shows where)", 1)
+    except (KeyboardInterrupt, Exception) as error:
+        return _failed(arguments, error)
     return code or 0
 
 
 @contextmanager
 def _warnings_in_one_line(arguments: argparse.Namespace) -> Iterator[None]:
-    """Warnings that no command has a better word for."""
+    """Show warnings that no command handles as one line each."""
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         if not getattr(arguments, "quiet", False):
             text = " ".join(str(message).split())
             say(f"kernelet {arguments.command}: warning: {text}", sys.stderr)
@@ -170,10 +148,26 @@ def _warnings_in_one_line(arguments: argparse.Namespace) -> Iterator[None]:
         yield
 
 
-def _failed(arguments: argparse.Namespace, error: BaseException, reason: str, code: int) -> int:
+def _failed(arguments: argparse.Namespace, error: BaseException) -> int:
+    """Report an error; returns its exit code."""
     if arguments.debug:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
             say(line, sys.stderr)
     command = "kernelet" if arguments.command is None else f"kernelet {arguments.command}"
-    say(f"{command}: {reason}", sys.stderr)  # where stderr is full as well, the code says it
+    reason, code = _explained(error)
+    say(f"{command}: {reason}", sys.stderr)  # if stderr is full as well, the exit code is left
     return code
+
+
+def _explained(error: BaseException) -> tuple[str, int]:
+    match error:
+        case CommandError():
+            return str(error), error.exit_code
+        case KeyboardInterrupt():
+            return "interrupted", Interrupted.exit_code
+        case MemoryError():
+            return "not enough memory; take fewer rows or columns", 1
+        case OSError():
+            return one_line(error), 1
+    # the last line of defence: a person gets a sentence, and with --debug the traceback
+    return f"{type(error).__name__}: {one_line(error)} (--debug shows where)", 1

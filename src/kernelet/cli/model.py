@@ -1,60 +1,59 @@
-"""A model from a file, and how it is applied to a table."""
+"""A model from a file, how it is applied to a table, and warnings of values unknown to it."""
 
 from __future__ import annotations
 
-import os
 import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kernelet.cli.errors import DataError, ModelError, listed, nearest, one_line
-from kernelet.cli.tables.sources import missing_file
-from kernelet.cli.tables.table import Table, is_text
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from kernelet.cli.errors import DataError, ModelError, listed, nearest, no_column, one_line
+from kernelet.cli.output import Output
+from kernelet.cli.tables.sources import check_file
+from kernelet.cli.tables.table import Table, is_text, missing_cells
+from kernelet.cli.tables.text import as_numbers
+from kernelet.cli.writing import writing_errors
+from kernelet.export import read_json
+from kernelet.learners.wrappers.table_model import TableModel
+from kernelet.machine import KernelMachine
+from kernelet.machine.cells import as_texts
+from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
+from kernelet.persistence import ModelFileError, load
 
-    from kernelet.machine.columns import ColumnEncoder
-
-
-# Lacking columns that are named in a message, and other columns that may be meant by them.
+# Lacking columns that are named in a message, and other columns that are compared with each: a wide
+# table has more pairs of names than anybody waits for.
 _SHOWN, _MOST_NEAR = 8, 1000
 
 
 def read_model(path: str) -> Model:
-    """The model in a file, also one of `kernelet export --to json`, or one line about why not."""
-    import kernelet
-
-    file = Path(path)
-    if not os.path.exists(path):  # where Path raises an error if the name is too long
-        raise ModelError(missing_file(path, is_model=True))
-    if file.is_dir():
-        raise ModelError(f"{path} is a folder; name a model file in it")
+    """Read a model file, or a file of `kernelet export --to json`."""
+    check_file(path, ModelError)
+    is_json = Path(path).suffix.lower() == ".json"
     try:
-        content = _read_json(path) if file.suffix.lower() == ".json" else kernelet.load(path)
-    except kernelet.ModelFileError as error:
+        content = read_json(path) if is_json else load(path)
+    except ModelFileError as error:
         raise ModelError(one_line(error).rstrip(".")) from error
-    except PermissionError as error:
-        raise ModelError(f"{path} may not be read: permission denied") from error
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror or one_line(error)}") from error
+        reason = (error.strerror or one_line(error)).lower()
+        raise ModelError(f"{path} cannot be read: {reason}") from error
     return Model(path, content)
 
 
-def _read_json(path: str) -> Any:
-    from kernelet.export import read_json
-
-    return read_json(path)
-
-
-def wrapped(estimator: Any, encoder: ColumnEncoder | None, target: str | None) -> Any:
-    """A model of tables, or the estimator itself where there is nothing to encode."""
-    if encoder is None:
-        return estimator
-    from kernelet import TableModel
-
-    return TableModel(encoder, estimator, target)
+def saved_model(
+    path: str, estimator: Any, encoder: ColumnEncoder | None, target: str | None
+) -> Model:
+    """Save an estimator, with the encoding of its columns where there is one."""
+    model = Model.of(estimator, encoder, target, path)
+    with writing_errors(path):
+        model.content.save(path)
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +63,16 @@ class Model:
     path: str
     content: Any
 
+    @classmethod
+    def of(
+        cls, estimator: Any, encoder: ColumnEncoder | None, target: str | None, path: str = ""
+    ) -> Model:
+        """An estimator, as a model of tables where there are columns to encode."""
+        return cls(path, estimator if encoder is None else TableModel(encoder, estimator, target))
+
     @property
     def encoder(self) -> Any:
-        """Of the columns, if the model takes tables."""
+        """The encoder of the columns, if the model takes tables."""
         return getattr(self.content, "encoder", None)
 
     @property
@@ -77,16 +83,12 @@ class Model:
     @property
     def machine(self) -> Any:
         """The kernel machine."""
-        from kernelet import KernelMachine
-
-        if isinstance(self.estimator, KernelMachine):
-            return self.estimator
-        machine = getattr(self.estimator, "machine_", None) or getattr(
-            self.estimator, "machine", None
-        )
-        if machine is None:
+        inner = self.estimator
+        for name in ("machine_", "machine"):  # of an estimator, of a calibrated machine
+            inner = getattr(inner, name, inner)
+        if not isinstance(inner, KernelMachine):
             raise ModelError(f"{self.path} holds a {type(self.content).__name__} without a machine")
-        return machine
+        return inner
 
     @property
     def target(self) -> str | None:
@@ -106,41 +108,22 @@ class Model:
         return classes
 
     @property
-    def text_columns(self) -> list[str]:
-        """Columns of the table that hold categories."""
-        if self.encoder is None:
-            return []
-        return [c.name for c in self.encoder.columns if hasattr(c, "categories")]
+    def categories(self) -> dict[str, set[str]]:
+        """Columns of the table that hold text, and the texts that they had in training."""
+        columns = () if self.encoder is None else self.encoder.columns
+        return {c.name: set(c.categories) for c in columns if isinstance(c, Category)}
 
     @property
     def number_columns(self) -> list[str]:
         """Columns of the table that hold numbers."""
         if self.encoder is None:
             return list(getattr(self.estimator, "feature_names_in_", []))
-        return [c.name for c in self.encoder.columns if not hasattr(c, "categories")]
+        return [c.name for c in self.encoder.columns if not isinstance(c, Category)]
 
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether the model was calibrated."""
-        return hasattr(self.estimator, "predict_proba")
-
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """Labels of what `rows` has made of a table."""
-        return self._asked("predict", rows)
-
-    def scores(self, rows: Any) -> NDArray[Any]:
-        """One column for each class, or the scores of the second of two; a machine's outputs."""
-        return self._asked("decision_function", rows)
-
-    def probabilities(self, rows: Any) -> NDArray[Any]:
-        """One column for each class."""
-        return self._asked("predict_proba", rows)
-
-    def _asked(self, method: str, rows: Any) -> NDArray[Any]:
-        import numpy as np
-
+    def predict(self, rows: Any, method: str = "predict") -> NDArray[Any]:
+        """What a method of the estimator returns for the result of `rows`."""
         with warnings.catch_warnings():
-            # the columns were found by their names before they became a matrix
+            # the columns were found by name before they became a matrix
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             try:
                 return np.asarray(getattr(self.estimator, method)(rows))
@@ -177,17 +160,10 @@ class Model:
             lacking = [name for name in lacking if not name.isdecimal()]
         if not lacking:
             return
-        needed = set(names)
-        others = [name for name in table.names if name not in needed]
-        # of the first few: a wide table has more pairs of names than anybody waits for
-        near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
+        others = [name for name in table.names if name not in set(names)]
         if len(lacking) == 1:
-            name = lacking[0]
-            hint = near[name] and f"rename {near[name]!r} if that is it"
-            raise DataError(
-                f"{table.source} has no column {name!r}, which the model needs; "
-                f"{hint or f'it has {listed(table.names)}'}"
-            )
+            raise no_column(lacking[0], others, table.source, ", which the model needs")
+        near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
         pairs = [f"{there!r} for {name!r}" for name, there in near.items() if there]
         hint = f"rename {', '.join(pairs)}?" if pairs else f"it has {listed(table.names)}"
         raise DataError(
@@ -197,15 +173,11 @@ class Model:
 
 
 def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
-    import numpy as np
-
-    columns = table.select(names)
-    for name, values in columns.items():
-        if is_text(values):
-            from kernelet.cli.tables.text import as_numbers
-
-            columns[name] = as_numbers(table, name)
-    rows = np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
+    columns = [
+        as_numbers(table, name) if is_text(values) else np.asarray(values, dtype=np.float64)
+        for name, values in table.select(names).items()
+    ]
+    rows = np.column_stack(columns)
     if np.isnan(rows).any():
         name = names[int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])]
         raise DataError(f"{table.source} misses numbers in column {name!r}; fill them in")
@@ -214,8 +186,52 @@ def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
 
 def _widened(rows: Any, n_features: int) -> Any:
     """Sparse rows with as many features as the model has: unknown ones dropped, others zero."""
-    from scipy.sparse import csr_array
-
     if rows.shape[1] >= n_features:
         return rows[:, :n_features]
     return csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], n_features))
+
+
+class Surprises:
+    """Values that a model has not seen in training: counted over all pieces, reported once."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.unknown: Counter[str] = Counter()
+        self.missing: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
+
+    @contextmanager
+    def noted(self, model: Model, table: Table) -> Iterator[None]:
+        """Count what the encoding of a piece of the table, in the block, would warn about."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            warnings.simplefilter("always", UnknownCategoryWarning)
+            yield
+        if model.encoder is None:
+            return
+        if any(issubclass(item.category, UnknownCategoryWarning) for item in caught):
+            for name, known in model.categories.items():
+                cells = as_texts(table.column(name))
+                texts = [text for text in cells if text is not None and text not in known]
+                self.unknown[name] += len(texts)
+                # three are shown, a fourth is "..."
+                seen = dict.fromkeys([*self.examples.get(name, ()), *texts])
+                self.examples[name] = list(seen)[:4]
+        for name in model.number_columns:
+            if name in table.columns:
+                self.missing[name] += int(missing_cells(table.columns[name]).sum())
+
+    def warn(self, n_rows: int) -> None:
+        """Print one warning for each column."""
+        for name, count in (+self.unknown).items():
+            some = self.examples[name]
+            shown = listed(some[:3]) + (" ..." if len(some) > 3 else "")
+            self.output.warn(
+                f"column {name!r} has values that were not there in training ({shown}) in {count} "
+                f"of {n_rows} rows; they count as none of the known ones"
+            )
+        for name, count in (+self.missing).items():
+            self.output.warn(
+                f"column {name!r} misses {count} of {n_rows} numbers; the mean of the training "
+                "rows replaces them"
+            )

@@ -1,14 +1,15 @@
-"""What a command says, and where: results to stdout, remarks to stderr.
+"""What a command prints, and where: results to stdout, remarks to stderr.
 
 With ``--json`` stdout holds one JSON document and nothing else; with ``--quiet`` there are no
-remarks, no warnings and no progress bars. Names, labels and paths in what is said may come from
-anybody: every line goes through `kernelet.machine.texts.visible`.
+remarks, no warnings and no progress bars. Names, labels and paths may come from anybody: every line
+goes through `kernelet.machine.texts.visible`.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import math
 import sys
@@ -18,24 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from kernelet.cli.output_tables import print_table
 from kernelet.cli.writing import printing
-
-
-def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """``--json`` and ``--quiet``, which every command understands."""
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--json", action="store_true", help="print one JSON document to stdout, nothing else"
-    )
-    group.add_argument(
-        "-q", "--quiet", action="store_true", help="no remarks, warnings or progress bars"
-    )
 
 
 @dataclass
 class Output:
-    """The voice of one run of a command.
+    """Prints for one run of a command.
 
     Parameters
     ----------
@@ -52,46 +41,53 @@ class Output:
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Output:
-        """As the command line has it."""
+        """As the command line asks."""
         return cls(arguments.command, arguments.json, arguments.quiet)
 
     def remark(self, text: str) -> None:
-        """One line about what was done, on stderr."""
+        """Print a line about what was done, on stderr."""
         if not self.quiet:
             say(text, sys.stderr)
 
     def warn(self, text: str) -> None:
-        """One line about what deserves attention; the JSON document repeats it."""
+        """Print a warning on stderr; the JSON document repeats it."""
         self.warned.append(text)
         self.remark(f"kernelet {self.command}: warning: {text}")
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A table on stdout, unless JSON is wanted there."""
+        """Print a table on stdout, unless JSON is wanted there."""
         if not self.as_json:
             with printing():
                 print_table(columns, rows)
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> None:
-        """Names and values on stdout, two columns without a heading."""
+        """Print names and values on stdout, in two columns, unless JSON is wanted there."""
         if not self.as_json:
             width = max(len(name) for name, _ in rows)
             for name, value in rows:
                 say(f"{name.ljust(width)}  {value}")
 
-    def text(self, text: str = "") -> None:
-        """One line on stdout, unless JSON is wanted there."""
+    def result(self, facts: Sequence[tuple[str, str]], document: Mapping[str, Any]) -> None:
+        """Print facts, unless ``--quiet`` is given, or the JSON document."""
+        if not self.quiet:
+            self.facts(facts)
+        self.document(document)
+
+    def text(self, *lines: str) -> None:
+        """Print lines on stdout, unless JSON is wanted there."""
         if not self.as_json:
-            say(text)
+            for line in lines:
+                say(line)
 
     def document(self, document: Mapping[str, Any]) -> None:
-        """The JSON document, if one is wanted."""
+        """Print the JSON document, if it is wanted."""
         if self.as_json:
             with printing():
                 print(json.dumps(plain({**document, "warnings": self.warned}), indent=2))
 
     @contextmanager
     def hearing_warnings(self) -> Iterator[list[warnings.WarningMessage]]:
-        """Python's warnings as lines of ours, each once, after the work is done."""
+        """Collect Python's warnings in the block, and print each once after it."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
             yield caught
@@ -100,7 +96,7 @@ class Output:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Print one line, to stdout unless it is said where."""
+    """Print one line, to stdout unless another stream is given."""
     from kernelet.machine.texts import visible
 
     if stream is None:
@@ -112,7 +108,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Values that JSON knows: NumPy's become Python's, what is not finite becomes null.
+    """Values that JSON has: NumPy's become Python's, what is not finite becomes null.
 
     Examples
     --------
@@ -150,9 +146,85 @@ def size(n_bytes: int) -> str:
     >>> size(812), size(11920), size(3_500_000)
     ('812 bytes', '11.9 kB', '3.5 MB')
     """
-    if n_bytes < 1000:
-        return f"{n_bytes} bytes"
-    for unit, scale in (("kB", 1e3), ("MB", 1e6)):
-        if n_bytes < 1000 * scale:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= scale:
             return f"{n_bytes / scale:.1f} {unit}"
-    return f"{n_bytes / 1e9:.1f} GB"
+    return f"{n_bytes} bytes"
+
+
+def kernel_text(specification: dict[str, Any]) -> str:
+    """A specification of a kernel, as a person reads it.
+
+    Examples
+    --------
+    >>> kernel_text({"name": "rbf", "gamma": 0.125})
+    'rbf, gamma = 0.125'
+    >>> inner = {"name": "rbf", "gamma": 0.5}
+    >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": [0.1, 2.0]})
+    'rbf, gamma = 0.5, on 2 features scaled by 0.1 to 2'
+    >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": [0.0, 2.0, 0.1]})
+    'rbf, gamma = 0.5, on 2 of 3 features scaled by 0.1 to 2'
+    >>> kernel_text({"name": "projected_features", "kernel": inner, "matrix": [[1.0, 0.5, 2.0]]})
+    'rbf, gamma = 0.5, on 1 combination of 3 features'
+    """
+    if specification.get("name") == "scaled_features":
+        scales = specification["scales"]
+        inner = kernel_text(specification["kernel"])
+        used = [scale for scale in scales if scale > 0.0] or scales
+        some = "" if len(used) == len(scales) else f"{len(used)} of "
+        least, most = f"{min(used):.3g}", f"{max(used):.3g}"
+        return f"{inner}, on {some}{len(scales)} features scaled by {least} to {most}"
+    if specification.get("name") == "projected_features":
+        matrix = specification["matrix"]  # itself, or its shape, as a file's summary has it
+        rank, d = (len(matrix), len(matrix[0])) if isinstance(matrix, list) else matrix["shape"]
+        many = "combination" if rank == 1 else "combinations"
+        return f"{kernel_text(specification['kernel'])}, on {rank} {many} of {d} features"
+    parts = [
+        f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in specification.items()
+        if name != "name" and not isinstance(value, dict | list)
+    ]
+    return ", ".join([str(specification.get("name")), *parts])
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns padded with blanks: the first to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(plain_table(["model", "error"], [["SVC", "1.2 %"], ["20 vectors", "10.5 %"]]))
+    model        error
+    ----------  ------
+    SVC          1.2 %
+    20 vectors  10.5 %
+    """
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = [columns, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print to stdout; a pipe or a file gets plain text whether rich is there or not."""
+    from kernelet.machine.texts import visible
+
+    columns, rows = [visible(name) for name in columns], [[*map(visible, row)] for row in rows]
+    if sys.stdout.isatty() and importlib.util.find_spec("rich"):
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text  # unlike str, which rich reads as markup
+
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        for place, column in enumerate(columns):
+            table.add_column(Text(column), justify="right" if place else "left", no_wrap=True)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        Console().print(table)
+    else:
+        print(plain_table(columns, rows))

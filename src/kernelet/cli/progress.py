@@ -1,49 +1,44 @@
-"""Progress bars on a terminal: rich's, or a line that counts; nothing where nobody looks."""
+"""A long computation and the person who waits: progress bars on a terminal, and Ctrl-C."""
 
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.output import Output
-from kernelet.cli.tables.table import Table
+from kernelet.cli.tables.sources import Source
 
-_LINE_SECONDS = 0.2  # between two prints of the plain line
+if TYPE_CHECKING:
+    from kernelet.cli.tables.table import Table
 
-
-class Bar(Protocol):
-    """A bar that is moved on."""
-
-    def advance(self, steps: float) -> None:
-        """Move on by a number of steps."""
-
-    def say(self, text: str) -> None:
-        """What is done just now."""
+_LINE_SECONDS = 0.2  # between two prints of the plain line, enough to see it move
 
 
-class SilentBar:
-    """Where nobody looks."""
+class Bar:
+    """Shows how far the work is; the base class shows nothing, for when nobody looks."""
 
     def advance(self, steps: float) -> None:
-        """Nothing to show."""
+        """Move by a number of steps."""
 
     def say(self, text: str) -> None:
-        """Nothing to show."""
+        """Show what is being done."""
 
 
-class LineBar:
-    """A line on a terminal that is written over, for those without rich."""
+class LineBar(Bar):
+    """A line on a terminal that is overwritten, where rich is not installed."""
 
     def __init__(self, text: str, unit: str) -> None:
         self.doing, self.unit = text, unit
         self.done, self.printed, self.width = 0.0, 0.0, 0
 
     def advance(self, steps: float) -> None:
-        """Count on, and print now and then."""
+        """Count, and print now and then."""
         self.done += steps
         if time.monotonic() - self.printed > _LINE_SECONDS:
             self.printed = time.monotonic()
@@ -65,7 +60,7 @@ class LineBar:
         self.width = len(text)
 
 
-class RichBar:
+class RichBar(Bar):
     """One task of rich's progress display."""
 
     def __init__(self, progress: Any, task: Any) -> None:
@@ -98,7 +93,7 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
     text = visible(text)
     if output.quiet or not sys.stderr.isatty():
-        yield SilentBar()
+        yield Bar()
     elif importlib.util.find_spec("rich") is None:
         line = LineBar(text, unit)
         try:
@@ -111,17 +106,17 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
 
 @contextmanager
-def rows_bar(output: Output, text: str, has_share: bool) -> Iterator[Callable[[Table], None]]:
-    """A bar for the pieces of a table; call the function with each one that is done."""
+def rows_bar(output: Output, source: Source) -> Iterator[Callable[[Table], None]]:
+    """A bar for predictions of a table; call the function with each piece that is done."""
     from kernelet.machine.texts import visible
 
-    text, done, share = visible(text), 0.0, 0.0
-    with progress_bar(output, text, *((100, "%") if has_share else (None, ""))) as bar:
+    text, share = visible(f"predicting {source.name}"), 0.0
+    # percent of the file, where its size is known
+    with progress_bar(output, text, *((None, "") if source.n_bytes is None else (100, "%"))) as bar:
 
         def piece_done(table: Table) -> None:
-            nonlocal done, share
-            done += len(table)
-            bar.say(f"{text}: {done:.0f} rows")
+            nonlocal share
+            bar.say(f"{text}: {table.first_row - 1 + len(table)} rows")
             bar.advance(100 * ((table.share or 0.0) - share))
             share = table.share or 0.0
 
@@ -156,13 +151,13 @@ class FitSteps:
         """Nothing to prepare."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to clear away."""
+        """Nothing to clean up."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """A step begins; the bar moves when it ends."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """A step is done; the fit shall go on."""
+        """Move the bar; False lets the fit go on."""
         if context.parent is not None:
             step = getattr(estimator, "_last_step", None)
             self.bar.say(self.text if step is None else f"{self.text}: {step.brief}")
@@ -172,9 +167,32 @@ class FitSteps:
 
 def watched(estimator: Any, bar: Bar, text: str) -> None:
     """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
-    if hasattr(estimator, "set_callbacks") and not isinstance(bar, SilentBar):
+    if hasattr(estimator, "set_callbacks") and type(bar) is not Bar:
         # no step is taken before the cost is chosen
         chooses = estimator.get_params(deep=False).get("C") == "auto"
         bar.say(f"{text}: choosing C" if chooses else text)
         bar.advance(0)
         estimator.set_callbacks(FitSteps(bar, text))
+
+
+@contextmanager
+def hearing_interrupts() -> Iterator[list[int]]:
+    """Record every Ctrl-C in the block, even if a fit catches it to keep its best machine."""
+    heard: list[int] = []
+
+    def hear(number: int, frame: Any) -> None:
+        heard.append(number)
+        signal.default_int_handler(number, frame)
+
+    # only the main thread hears signals; nohup and others may have turned this one off
+    is_heard = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    try:
+        if is_heard:
+            signal.signal(signal.SIGINT, hear)
+        yield heard
+    finally:
+        if is_heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,111 +1,187 @@
-"""What is predicted: classes, numbers, or whether a row is like those of the training."""
+"""What is predicted: classes, numbers, or whether a row is like the training rows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, final
+from collections import Counter
+from typing import Any, final
 
-from kernelet.cli.deviations import Deviations, Outside
-from kernelet.cli.errors import DataError, ModelError
-from kernelet.cli.labels import check_classes, codes_of, training_labels
-from kernelet.cli.metrics import Confusion, unknown_labels
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_outlier_detector, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.svm import SVC, SVR
+
+from kernelet.cli.errors import ModelError, UsageError
+from kernelet.cli.labels import check_classes, codes_of, numbers_of, training_labels
+from kernelet.cli.metrics import Confusion, Deviations, Figures, Outside
+from kernelet.cli.model import Model
 from kernelet.cli.output import Output
-from kernelet.cli.tables.table import Table, is_missing, row_numbers
+from kernelet.cli.tables.sources import Source
+from kernelet.cli.tables.table import Table
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kernelet.cli.model import Model
-
-Figures = Confusion | Deviations | Outside
+# Parameters of scikit-learn's SVMs that mean the same in a small machine, and their kernels.
+_OF_SVM = ("C", "kernel", "gamma", "degree", "coef0", "class_weight", "epsilon")
+_KERNELS_OF_SVM = ("rbf", "linear", "poly", "sigmoid")
 
 
 class Task(ABC):
-    """How the target of a table is read, and predictions are judged by it."""
+    """How the target of a table is read, rows are split, and predictions are judged.
+
+    Attributes
+    ----------
+    has_probabilities : bool
+        Whether there are classes, which can be probable.
+    error : str
+        What a cross-validated error is called.
+    with_budget : str or None
+        A method that takes the number of vectors, where there are labels to choose it by.
+    """
+
+    has_probabilities = False
+    error = "1 - R2"
+    with_budget: str | None = None
+
+    def target(self, source: Source, asked: str | None, known: str | None = None) -> str | None:
+        """The column of the target: the one asked for, the model's, or that of the format."""
+        target = asked or known or source.kind.labels
+        if target is None:
+            raise UsageError("say which column holds the classes or numbers: --target COLUMN")
+        return target
 
     @abstractmethod
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
-        """What an estimator is to learn, checked."""
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
+        """What an estimator is to learn, checked; ``most`` is ``--max-classes``."""
 
     @abstractmethod
     def figures(self, model: Model, target: str | None) -> Figures:
-        """Of no rows yet."""
+        """Figures to which rows are added; there are none yet."""
 
     @abstractmethod
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
         """What predictions of the rows are compared with."""
 
-    def warn(self, figures: Figures, target: str | None, output: Output) -> None:
-        """Warn of what predictions could not be compared with."""
-        if isinstance(figures, Confusion) and target is not None:
-            unknown_labels(output, figures, target)
+    def measured(self, model: Model, table: Table, target: str | None) -> Figures:
+        """The figures of a table that holds the target."""
+        figures = self.figures(model, target)
+        truth = self.truth(table, target, model)
+        figures.add(truth, model.predict(model.rows(table.without(target))))
+        return figures
+
+    def split(self, labels: NDArray[Any], n_test: int, seed: int) -> list[NDArray[Any]]:
+        """Indices of rows to learn from and to measure on; ValueError where there are too few."""
+        if labels.size - n_test < 2:
+            raise ValueError("too few rows are left to learn from")
+        strata = self._strata(labels, n_test)
+        index = np.arange(labels.size)
+        parts = train_test_split(index, test_size=n_test, stratify=strata, random_state=seed)
+        return [np.sort(part) for part in parts]
+
+    def _strata(self, labels: NDArray[Any], n_test: int) -> NDArray[Any] | None:
+        """Groups of rows that are split in proportion."""
+        return None
+
+    def folds(self, labels: NDArray[Any], most: int, seed: int, output: Output) -> Any:
+        """A splitter of scikit-learn; it shuffles, as a table may be sorted by anything."""
+        return KFold(min(most, max(2, labels.size)), shuffle=True, random_state=seed)
+
+    def full_svm(self, params: dict[str, Any]) -> Any:
+        """An SVM of scikit-learn with the parameters of a small machine, where there is one."""
+        return None
 
 
 @final
 class Classes(Task):
     """Labels."""
 
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
-        assert target is not None
+    has_probabilities = True
+    error = "error"
+    with_budget = "sparse-svc"
+
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
         labels = training_labels(table, target)
-        check_classes(labels, target, table.source, max_classes)
+        check_classes(labels, target, table.source, most)
         return labels
 
-    def figures(self, model: Model, target: str | None) -> Confusion:
-        return Confusion.empty(model.classes)
+    def figures(self, model: Model, target: str | None) -> Figures:
+        return Confusion(model.classes)
 
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
-        assert target is not None
         return codes_of(table, target, model.classes)
+
+    def split(self, labels: NDArray[Any], n_test: int, seed: int) -> list[NDArray[Any]]:
+        train, test = super().split(labels, n_test, seed)
+        if len(set(labels[train].tolist())) < 2:
+            raise ValueError("a single class is left to learn")
+        return [train, test]
+
+    def _strata(self, labels: NDArray[Any], n_test: int) -> NDArray[Any] | None:
+        counts = Counter(labels.tolist())
+        return labels if min(counts.values()) >= 2 and n_test >= len(counts) else None
+
+    def folds(self, labels: NDArray[Any], most: int, seed: int, output: Output) -> Any:
+        counts = Counter(labels.tolist()).values()
+        if min(counts) < 2:
+            output.warn("a class has a single row; it is missing in most folds")
+        return StratifiedKFold(min(most, max(2, *counts)), shuffle=True, random_state=seed)
+
+    def full_svm(self, params: dict[str, Any]) -> Any:
+        return _full_svm(SVC(), params)
 
 
 @final
 class Numbers(Task):
     """A quantity."""
 
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
-        assert target is not None
+    with_budget = "sparse-kernel-ridge"
+
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
         return numbers_of(table, target)
 
-    def figures(self, model: Model, target: str | None) -> Deviations:
+    def figures(self, model: Model, target: str | None) -> Figures:
         return Deviations()
 
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
-        assert target is not None
         return numbers_of(table, target)
+
+    def full_svm(self, params: dict[str, Any]) -> Any:
+        if params.get("loss") != "epsilon_insensitive":  # C weighs another loss
+            return None
+        return _full_svm(SVR(), params)
 
 
 @final
 class Outliers(Task):
-    """One class: rows are learned from as they are. A column of 1 and -1 may judge predictions."""
+    """One class, learned from the rows alone; a column of 1 and -1 may judge predictions."""
 
-    def training_values(
-        self, table: Table, target: str | None, max_classes: int | None
-    ) -> NDArray[Any]:
-        import numpy as np
+    def target(self, source: Source, asked: str | None, known: str | None = None) -> str | None:
+        return asked
 
+    def training_values(self, table: Table, target: str | None, most: int | None) -> NDArray[Any]:
         return np.ones(len(table), dtype=np.int64)
 
-    def figures(self, model: Model, target: str | None) -> Outside | Confusion:
-        return Outside() if target is None else Confusion.empty(_signs())
+    def figures(self, model: Model, target: str | None) -> Figures:
+        return Outside() if target is None else Confusion(np.array([-1, 1]))
 
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
-        return None if target is None else codes_of(table, target, _signs())
+        return None if target is None else codes_of(table, target, np.array([-1, 1]))
+
+
+def _full_svm(svm: Any, params: dict[str, Any]) -> Any:
+    if params.get("kernel", "rbf") not in _KERNELS_OF_SVM:
+        return None
+    names = svm.get_params().keys() & params.keys() & set(_OF_SVM)
+    # a cost that a small machine chooses is one for its own loss; the full SVM has its default
+    return svm.set_params(**{n: params[n] for n in names if (n, params[n]) != ("C", "auto")})
 
 
 CLASSES, NUMBERS, OUTLIERS = Classes(), Numbers(), Outliers()
+# By the names in `methods.Method.predicts`.
+TASKS: dict[str, Task] = {"classes": CLASSES, "numbers": NUMBERS, "outliers": OUTLIERS}
 
 
 def task_of(model: Model) -> Task:
     """What a model predicts."""
-    from sklearn.base import is_outlier_detector, is_regressor
-
     estimator = model.estimator
     if hasattr(estimator, "classes_"):
         return CLASSES
@@ -118,44 +194,3 @@ def task_of(model: Model) -> Task:
         f"{model.path} holds a {type(estimator).__name__}, which knows no classes and predicts no "
         "numbers; save the estimator that it belongs to"
     )
-
-
-def numbers_of(table: Table, target: str) -> NDArray[Any]:
-    """The target as numbers.
-
-    Raises
-    ------
-    DataError
-        If some are missing, infinite or no numbers.
-    """
-    import numpy as np
-
-    values = table.column(target)
-    missing = is_missing(values)
-    if missing.any():
-        raise DataError(
-            f"the target {target!r} has no value in {row_numbers(table, missing)} of "
-            f"{table.source}; fill it in, or leave such rows out with --drop-missing"
-        )
-    for place, value in enumerate(values.tolist()):
-        try:
-            is_finite = np.isfinite(float(value))
-        except (TypeError, ValueError):
-            raise DataError(
-                f"the target {target!r} of {table.source} has {value!r} in row "
-                f"{table.first_row + place}, where "
-                "a number is needed; name another column, or a --method for classes such as "
-                "sparse-svc"
-            ) from None
-        if not is_finite:
-            raise DataError(
-                f"the target {target!r} of {table.source} has an infinite number in row "
-                f"{table.first_row + place}; correct it, or leave the row out"
-            )
-    return np.asarray(values, dtype=np.float64)
-
-
-def _signs() -> NDArray[Any]:
-    import numpy as np
-
-    return np.array([-1, 1])

@@ -1,33 +1,37 @@
-"""From a table to rows and labels that an estimator can learn from."""
+"""From a table to rows and labels that an estimator can learn from, and to rows to measure on."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, UsageError, one_line, quoted
-from kernelet.cli.methods import count_argument, task_asked_for
+from kernelet.cli.labels import target_values
+from kernelet.cli.methods import METHODS
 from kernelet.cli.output import Output
-from kernelet.cli.tables.arrays import LABELS, npz_others
-from kernelet.cli.tables.reading import check_features, read_table, split_names, target_of
+from kernelet.cli.tables.arrays import npz_others
+from kernelet.cli.tables.reading import read_table
 from kernelet.cli.tables.sources import Source
-from kernelet.cli.tables.table import Table, is_missing, is_text, row_numbers
+from kernelet.cli.tables.table import Table, is_text, missing_cells, row_numbers
 from kernelet.cli.tasks import OUTLIERS, Task
+from kernelet.machine.columns import ColumnEncoder
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kernelet.machine.columns import ColumnEncoder
-
-SCALINGS = ("standard", "minmax", "none")
-# A column of text with more values than this is refused if few rows share one.
+# A column of text with more values than this is refused if few rows share one. Fewer are learned
+# from, or do no harm: each costs one feature.
 _MANY_TEXTS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """Rows and labels.
+
+    `encoder`, `rows` and the ``fit`` of the estimator are the steps of `kernelet.TableModel.fit`
+    one by one, because columns and estimators fail with different exit codes, sparse rows are not
+    encoded, and there may be no target.
 
     Attributes
     ----------
@@ -49,156 +53,126 @@ class TrainingData:
         """Some of the rows."""
         return replace(self, table=self.table.take(index), labels=self.labels[index])
 
+    @property
+    def labelled(self) -> Table:
+        """The table with its target."""
+        return self.table if self.target is None else self.table.plus(self.target, self.labels)
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """The target and the columns to learn from."""
-    parser.add_argument("table", metavar="TABLE", help="csv, tsv, parquet, npz or LIBSVM file")
-    parser.add_argument(
-        "-t",
-        "--target",
-        metavar="COLUMN",
-        help="the column of the classes or numbers (npz: y unless you say so; LIBSVM: the first of "
-        "each line)",
-    )
-    group = parser.add_argument_group("columns")
-    group.add_argument("--drop", metavar="A,B", help="columns to leave out, such as names and ids")
-    group.add_argument("--only", metavar="A,B", help="columns to learn from, and no others")
-    group.add_argument(
-        "--text", metavar="A,B", help="columns of codes that look like numbers but are categories"
-    )
-    group.add_argument(
-        "--scaling",
-        choices=SCALINGS,
-        help="of numbers, kept in the model (default: standard; LIBSVM files: none)",
-    )
-    group.add_argument(
-        "--drop-missing", action="store_true", help="leave out rows in which a value is missing"
-    )
-    group.add_argument(
-        "--max-classes",
-        type=count_argument,
-        metavar="N",
-        help="more different values of the target than this are an error",
-    )
+    def split(self, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
+        """Rows to learn from and rows to measure on."""
+        try:
+            n_test = max(1, round(share * len(self.labels)))
+            train, test = self.task.split(self.labels, n_test, seed)
+        except ValueError as error:
+            raise DataError(
+                f"{self.table.source} has too few rows for --holdout {share:g} ({one_line(error)});"
+                " take a smaller share or a table for --test"
+            ) from error
+        return self.take(train), self.take(test)
+
+    def encoder(self, scaling: str | None) -> ColumnEncoder | None:
+        """The encoder of the columns; None for sparse rows that stay as they are."""
+        if self.table.rows is not None and scaling is None:
+            return None
+        columns = self.table.select(self.table.names)
+        try:
+            return ColumnEncoder.fit(columns, scaling=scaling or "standard")
+        except ValueError as error:
+            raise DataError(f"{self.table.source}: {one_line(error)}") from error
+
+    def rows(self, encoder: ColumnEncoder | None) -> Any:
+        """What an estimator is given."""
+        if encoder is None:
+            return self.table.rows
+        return encoder.transform(self.table.select(self.table.names))
 
 
 def read_training_data(arguments: argparse.Namespace, output: Output) -> TrainingData:
     """The table that the command line names, checked."""
     source = Source.from_arguments(arguments.table, arguments)
-    task = task_asked_for(arguments)
-    column, target = _target(source, arguments, task)
-    text = split_names(arguments.text)
-    table = read_table(source, column, text)
-    if arguments.only and arguments.drop:
-        raise UsageError("say --only or --drop, not both")
-    features = table if column is None else table.without([column])
-    if source.format == "npz":
-        features = features.without(npz_others(features, column))
-    features = features.without(split_names(arguments.drop))
-    if arguments.only:
-        features = replace(features, columns=features.select(split_names(arguments.only)))
-    features = _with_text(features, text)
-    check_features(features)
-    targets = features if target is None else _alone(table, target)
-    if arguments.drop_missing:
-        complete = _complete(features) & _complete(targets)
-        if not complete.all():
-            output.remark(f"{int((~complete).sum())} rows with missing values are left out")
-        features, targets = features.take(complete), targets.take(complete)
-        features.require_rows()
-    labels = task.training_values(targets, target, arguments.max_classes)
-    _check_columns(features, output)
-    return TrainingData(features, labels, target, task)
-
-
-def _target(
-    source: Source, arguments: argparse.Namespace, task: Task
-) -> tuple[str | None, str | None]:
-    """The column that is no feature, and the same if it is learned."""
-    if task is not OUTLIERS:
-        target = target_of(source, arguments.target)
-        return target, target
-    if arguments.target is not None:
+    task = METHODS[arguments.method].task
+    if task is OUTLIERS and arguments.target is not None:
         raise UsageError(
             f"--method {arguments.method} learns from rows alone: leave --target out, and the "
             f"column with --drop {quoted(arguments.target)}"
         )
-    return (LABELS if source.format == "libsvm" else None), None
+    if arguments.only and arguments.drop:
+        raise UsageError("say --only or --drop, not both")
+    target = task.target(source, arguments.target)
+    table = read_table(source, target, arguments.text)
+    features = _features(table, source, target, arguments)
+    chosen = features if target is None else features.plus(target, table.column(target))
+    if arguments.drop_missing:
+        cells = map(missing_cells, chosen.columns.values())
+        missing = np.any([np.zeros(len(chosen), dtype=bool), *cells], axis=0)
+        if missing.any():
+            output.remark(f"{missing.sum()} rows with missing values are left out")
+        chosen = chosen.take(~missing)
+        chosen.require_rows()
+    if target is not None:
+        target_values(chosen, target, " with --drop-missing")
+    labels = task.training_values(chosen, target, arguments.max_classes)
+    features = chosen.without(target)
+    _check_columns(features, output)
+    return TrainingData(features, labels, target, task)
 
 
-def _alone(table: Table, name: str) -> Table:
-    """One column of a table."""
-    return replace(table, columns={name: table.column(name)}, rows=None)
-
-
-def _complete(table: Table) -> Any:
-    import numpy as np
-
-    complete = np.ones(len(table), dtype=bool)
-    for values in table.columns.values():
-        complete &= ~is_missing(values)
-    return complete
-
-
-def fit_encoder(data: TrainingData, scaling: str | None) -> ColumnEncoder | None:
-    """The encoder of the columns; None for sparse rows that stay as they are."""
-    if data.table.rows is not None and scaling is None:
-        return None
-    from kernelet.machine.columns import ColumnEncoder
-
-    try:
-        return ColumnEncoder.fit(features_of(data.table), scaling=scaling or "standard")
-    except ValueError as error:
-        raise DataError(f"{data.table.source}: {one_line(error)}") from error
-
-
-def features_of(table: Table) -> dict[str, NDArray[Any]]:
-    """All columns of a table, those of sparse rows made dense."""
-    return table.columns if table.rows is None else table.select(table.names)
-
-
-def matrix(table: Table, encoder: ColumnEncoder | None) -> Any:
-    """What an estimator is given."""
-    return table.rows if encoder is None else encoder.transform(features_of(table))
-
-
-def _with_text(table: Table, names: list[str]) -> Table:
-    """The columns that a person calls text, as text."""
-    columns = dict(table.columns)
-    for name in names:
-        values = table.column(name)
+def _features(
+    table: Table, source: Source, target: str | None, arguments: argparse.Namespace
+) -> Table:
+    """The columns to learn from."""
+    # the `columns` of a LIBSVM file are its labels, whether they are the target or not
+    table = table.without(*([target] if source.kind.has_names else table.columns))
+    if source.format == "npz":
+        table = table.without(*npz_others(table))
+    table = table.without(*arguments.drop)
+    if arguments.only:
+        table = replace(table, columns=table.select(arguments.only))
+    if table.rows is None and not table.columns:
+        raise DataError(f"{table.source} has no column to learn from but the target")
+    for name, values in table.select(arguments.text).items():
         if not is_text(values):
-            columns[name] = values.astype(object)
-            columns[name][...] = [str(value) for value in values.tolist()]
-    return replace(table, columns=columns)
+            table = table.plus(name, values.astype(str).astype(object))
+    return table
+
+
+def read_test_data(arguments: argparse.Namespace, data: TrainingData) -> TrainingData:
+    """The table of ``--test``, read as that of the training rows."""
+    as_asked = argparse.Namespace(**vars(arguments))
+    if arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:
+        as_asked.format = None  # --format is about the other file
+    source = Source.from_arguments(arguments.test, as_asked)
+    text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
+    table = read_table(source, data.target, text)
+    if data.target is None:
+        return replace(data, table=table, labels=data.task.training_values(table, None, None))
+    labels = table.column(data.target)
+    return replace(data, table=table.without(data.target), labels=labels)
 
 
 def _check_columns(table: Table, output: Output) -> None:
-    import numpy as np
-
+    """Refuse columns from which nothing can be learned."""
     for name, values in table.columns.items():
-        missing = is_missing(values)
+        missing, problem = missing_cells(values), None
         if is_text(values):
             n_texts = len(set(values[~missing].tolist()))
             if n_texts > _MANY_TEXTS and 2 * n_texts > len(values):
-                raise DataError(
-                    f"column {name!r} of {table.source} has {n_texts} different texts in "
-                    f"{len(values)} rows, from which nothing can be learned; leave it out with "
-                    f"--drop {quoted(name)}"
+                problem = (
+                    f"{n_texts} different texts in {len(values)} rows, from which nothing can be "
+                    "learned;"
                 )
         elif np.isinf(values).any():
-            raise DataError(
-                f"column {name!r} of {table.source} has an infinite number in "
-                f"{row_numbers(table, np.isinf(values))}; correct it, or leave the column out with "
-                f"--drop {quoted(name)}"
-            )
+            rows = row_numbers(table, np.isinf(values))
+            problem = f"an infinite number in {rows}; correct it, or"
         elif missing.all():
-            raise DataError(
-                f"column {name!r} of {table.source} has no values; leave it out with "
-                f"--drop {quoted(name)}"
-            )
+            problem = "no values;"
         elif missing.any():
             output.warn(
                 f"column {name!r} misses {int(missing.sum())} of {len(values)} numbers; the mean "
-                "of the others stands for them (--drop-missing leaves such rows out)"
+                "of the others replaces them (--drop-missing leaves such rows out)"
+            )
+        if problem:
+            raise DataError(
+                f"column {name!r} of {table.source} has {problem} leave it out with "
+                f"--drop {quoted(name)}"
             )

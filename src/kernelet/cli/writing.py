@@ -1,11 +1,10 @@
-"""Results reach a file as a whole or not at all."""
+"""Where results go: files, which are replaced as a whole or not at all, and stdout."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ def check_output(path: str | None, is_model: bool = False) -> None:
     if path is None:
         return
     with writing_errors(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        os.lstat(path)  # what the system has against the name itself, such as its length
+        os.lstat(path)  # fails if the system refuses the name itself, for its length for example
     target = Path(path)
     folder = target.parent
     if target.is_dir():
@@ -37,38 +36,30 @@ def check_output(path: str | None, is_model: bool = False) -> None:
 
 
 @contextmanager
-def writing_errors(path: str) -> Iterator[None]:
-    """What the system says of an output, as a line with the name of the file."""
+def writing_errors(path: str, advice: str = "nothing was changed there") -> Iterator[None]:
+    """Turn what the system says about an output into one line that names it."""
     try:
         yield
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader has left, which `main` understands
         raise
     except OSError as error:
         reason = error.strerror or one_line(error).rstrip(".")
-        raise OutputError(
-            f"{path} cannot be written: {reason}; nothing was changed there"
-        ) from error
+        raise OutputError(f"{path} cannot be written: {reason}; {advice}") from error
 
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """The same of stdout, which a shell may have sent to a full disk; a reader may leave."""
+    """Turn errors of stdout, which a shell may have sent to a full disk, into one line."""
     if sys.stdout is None:
         raise OutputError("stdout is closed; send it to a file, or to /dev/null")
-    try:
+    with writing_errors("stdout", "send it elsewhere"):
         yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(
-            f"stdout cannot be written: {error.strerror or one_line(error)}; send it elsewhere"
-        ) from error
 
 
 def end_stdout() -> None:
-    """Bring what was printed to its reader; after a failure, forget what is left of it.
+    """Flush stdout; after a failure, drop what is left in it.
 
-    What a failed stream still holds the interpreter would try to write once more at its exit.
+    Otherwise the interpreter would try to write it once more at its exit.
     """
     try:
         with printing():
@@ -81,48 +72,18 @@ def end_stdout() -> None:
 
 @contextmanager
 def replaced_file(path: str) -> Iterator[IO[str]]:
-    """A text file that takes the place of ``path`` when the block ends well.
-
-    Whatever happens before that, ``path`` is as it was, and no file is left beside it.
-    """
-    from kernelet.persistence.atomic import NAME_SHARE  # with NumPy, which --help can do without
+    """A text file that takes the place of ``path`` when the block ends without an error."""
+    from kernelet.persistence.atomic import replacing  # with NumPy, which --help can do without
 
     check_output(path)
-    with writing_errors(path):
-        target = Path(os.path.realpath(path))  # a link stays one
-        if target.exists() and not target.is_file():  # /dev/stdout, a pipe: nothing to replace
-            with open(target, "w", encoding="utf-8", newline="") as stream:
-                yield stream
-            return
-        prefix = f".{target.name[:NAME_SHARE]}."
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=prefix)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(name, _mode(target))
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+    is_special = os.path.exists(path) and not os.path.isfile(path)  # /dev/stdout, a pipe
+    opened = open if is_special else replacing
+    with writing_errors(path), opened(path, "w", encoding="utf-8", newline="") as stream:
+        yield stream
 
 
 @contextmanager
 def output_text(path: str | None) -> Iterator[IO[str]]:
     """The file at ``path``, replaced as a whole; stdout where there is no path or it is "-"."""
-    if path is None or path == "-":
-        with printing():
-            yield sys.stdout
-    else:
-        with replaced_file(path) as stream:
-            yield stream
-
-
-def _mode(target: Path) -> int:
-    """Permissions of the file that is replaced, or those a new file would have."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    with printing() if path in (None, "-") else replaced_file(str(path)) as stream:
+        yield stream or sys.stdout

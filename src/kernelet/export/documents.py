@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.model import ExportedModel
+from kernelet.kernels import Kernel
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.expression import steps
+from kernelet.kernels.specification import described
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.columns import Number
 from kernelet.machine.texts import is_visible
@@ -27,6 +31,47 @@ def calibration_document(calibration: Calibration | None) -> dict[str, Any] | No
         inverse = float(calibration.inverse_temperature)
         return {"kind": "temperature", "inverse_temperature": inverse}
     raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
+
+
+def kernel_document(kernel: Kernel, known: Collection[str] = ()) -> dict[str, Any]:
+    """The specification of a kernel, with formulas.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    known : collection of str, default=()
+        Names of kernels whose formula a reader knows.
+
+    Examples
+    --------
+    >>> from kernelet.kernels import Gaussian, Linear
+    >>> kernel_document(2.0 * Linear())
+    {'name': 'scaled', 'kernel': {'name': 'linear', 'formula': [['product']]}, 'factor': 2.0}
+    >>> kernel_document(Gaussian(0.5), ["rbf"])
+    {'name': 'rbf', 'gamma': 0.5}
+    """
+
+    def formula(part: Kernel) -> dict[str, Any]:
+        # kernels that are made of kernels are said by their names
+        is_known = isinstance(part, CompositeKernel) or part.name in known
+        return {} if is_known else {"formula": steps(part.expression())}
+
+    return described(kernel, np.ndarray.tolist, formula)
+
+
+def without_formulas(document: Any) -> Any:
+    """The specification of a kernel, made of its document.
+
+    Examples
+    --------
+    >>> without_formulas({"name": "linear", "formula": [["product"]]})
+    {'name': 'linear'}
+    """
+    if isinstance(document, list):
+        return [without_formulas(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    return {key: without_formulas(item) for key, item in document.items() if key != "formula"}
 
 
 def readable_json(value: Any) -> str:

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
-from kernelet.export.documents import calibration_document, numbers_text, scaling_of, script_json
+from kernelet.export.documents import (
+    calibration_document,
+    kernel_document,
+    numbers_text,
+    scaling_of,
+    script_json,
+)
 from kernelet.export.model import exported_model
 from kernelet.export.projection import projected
 from kernelet.export.rounding import centre, warn_of_lost_digits
@@ -157,7 +163,7 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         vectors = inner.vectors
     return {
         "kernelet": hooks.version,
-        "kernel": inner.kernel.specification(),
+        "kernel": kernel_document(inner.kernel),
         "nFeatures": machine.n_features,
         "nVectors": machine.n_vectors,
         "nOutputs": machine.n_outputs,

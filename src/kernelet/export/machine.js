@@ -35,10 +35,6 @@ function integerPower(base, exponent) {
 }
 
 // A kernel takes a row, the array of all vectors and where in it the vector begins.
-function of(form, profile) {
-  return (row, vectors, start) => profile(form(row, vectors, start));
-}
-
 function combined(parts, combine) {
   const [first, ...others] = parts.map(kernelOf);
   return (row, vectors, start) => {
@@ -61,34 +57,57 @@ function onScaledFeatures({ kernel, scales }) {
   };
 }
 
+// What the steps of a formula do with the values of earlier steps.
+const operations = {
+  negative: (a) => -a,
+  exp: Math.exp,
+  log1p: Math.log1p,
+  sqrt: Math.sqrt,
+  tanh: Math.tanh,
+  positive_part: (a) => (a < 0 ? 0 : a),
+  add: (a, b) => a + b,
+  subtract: (a, b) => a - b,
+  multiply: (a, b) => a * b,
+  divide: (a, b) => a / b,
+  power: (a, b) => (Number.isInteger(b) && b > 0 ? integerPower(a, b) : a ** b),
+  damp: (a, b) => (b === 0 ? 0 : a * b),
+};
+const sums = { squared: squaredDistance, taxicab: taxicabDistance, product: innerProduct };
+
+// A formula is a list of steps, each an operation on earlier ones; the last is the value.
+function ofFormula({ formula }) {
+  const values = new Float64Array(formula.length);
+  const run = [];
+  formula.forEach(([operation, first, second], i) => {
+    if (operation === "constant") values[i] = first;
+    else if (operation in sums) {
+      const sum = sums[operation];
+      run.push((row, vectors, start) => { values[i] = sum(row, vectors, start); });
+    } else {
+      const apply = operations[operation];
+      run.push(() => { values[i] = apply(values[first], values[second]); });
+    }
+  });
+  return (row, vectors, start) => {
+    for (const step of run) step(row, vectors, start);
+    return values[formula.length - 1];
+  };
+}
+
+// Kernels that are made of kernels; all others have a formula.
 const makeKernel = {
-  rbf: ({ gamma }) => of(squaredDistance, (t) => Math.exp(-gamma * t)),
-  exponential: ({ gamma }) => of(squaredDistance, (t) => Math.exp(-Math.sqrt(2 * gamma * t))),
-  matern32: ({ gamma }) =>
-    of(squaredDistance, (t) => {
-      const r = Math.sqrt(6 * gamma * t);
-      return (1 + r) * Math.exp(-r);
-    }),
-  matern52: ({ gamma }) =>
-    of(squaredDistance, (t) => {
-      const r = Math.sqrt(10 * gamma * t);
-      return (1 + r + (r * r) / 3) * Math.exp(-r);
-    }),
-  rational_quadratic: ({ gamma, alpha }) =>
-    of(squaredDistance, (t) => Math.exp(-alpha * Math.log1p((gamma / alpha) * t))),
-  laplacian: ({ gamma }) => of(taxicabDistance, (t) => Math.exp(-gamma * t)),
-  linear: () => innerProduct,
-  poly: ({ gamma, coef0, degree }) =>
-    of(innerProduct, (t) => integerPower(gamma * t + coef0, degree)),
-  sigmoid: ({ gamma, coef0 }) => of(innerProduct, (t) => Math.tanh(gamma * t + coef0)),
   sum: ({ terms }) => combined(terms, (a, b) => a + b),
   product: ({ factors }) => combined(factors, (a, b) => a * b),
-  scaled: ({ kernel, factor }) => of(kernelOf(kernel), (value) => factor * value),
+  scaled: ({ kernel, factor }) => {
+    const inner = kernelOf(kernel);
+    return (row, vectors, start) => factor * inner(row, vectors, start);
+  },
   scaled_features: onScaledFeatures,
 };
 
 function kernelOf(specification) {
-  return makeKernel[specification.name](specification);
+  const make = Object.hasOwn(makeKernel, specification.name) && makeKernel[specification.name];
+  return (make || ofFormula)(specification);
 }
 
 function indexOfLargest(values) {
@@ -253,9 +272,12 @@ function makeMachine(model) {
   const shape = { nFeatures, nVectors, nOutputs };
   const rowsOfMatrix = () => Array.from(combined, (_, i) =>
     Array.from(matrix.subarray(i * nUsed, (i + 1) * nUsed)));
+  // name and parameters, without formulas
+  const inner = JSON.parse(
+    JSON.stringify(model.kernel, (key, value) => (key === "formula" ? undefined : value)));
   const described = matrix
-    ? { name: "projected_features", kernel: model.kernel, matrix: rowsOfMatrix() }
-    : model.kernel;
+    ? { name: "projected_features", kernel: inner, matrix: rowsOfMatrix() }
+    : inner;
   const usedFeatures = model.features ?? null; // those that the kernel takes; null is all
   const metadata = { kernelet, kernel: described, usedFeatures, ...shape, dtype, reading, featureNames };
   return { decisionFunction, predict, predictProba, classes, metadata };

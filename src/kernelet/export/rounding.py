@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels import Kernel, Product, ScaledFeatures
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.expression import FeatureSum, Operation, SumOverFeatures, ordered
 from kernelet.kernels.input_stage import input_stage
 from kernelet.machine import KernelMachine
 
@@ -97,43 +99,48 @@ def rounding_units(machine: KernelMachine, *, is_scaled: bool = False) -> int:
     19
     """
     matrix, kernel = input_stage(machine.kernel)
-    specification, d = kernel.specification(), machine.n_features
+    d = machine.n_features
     length = d if matrix is None else len(matrix)
     per_factor = 2 * length + (16 if is_scaled else 8)
-    per_factor += 4 * _nesting(specification)
+    per_factor += 4 * _nesting(kernel)
     per_factor += 0 if matrix is None else 4 * (d + 8)
-    return machine.n_vectors + 6 + per_factor * _factors(specification)
+    return machine.n_vectors + 6 + per_factor * _factors(kernel)
 
 
-def has_taxicab_distances(part: Mapping[str, Any]) -> bool:
-    """Whether a Laplacian kernel is in the specification of a kernel.
+def has_rounding_bound(kernel: Kernel) -> bool:
+    """Whether the bound of `rounding_units` is one for this kernel.
+
+    It is derived for the kernels of this package, none of which falls faster than a power, or than
+    the exponential, of what rounding moves; a kernel that is registered elsewhere may.
+    """
+    if isinstance(kernel, CompositeKernel):
+        return all(map(has_rounding_bound, kernel.parts))
+    return type(kernel).__module__.startswith("kernelet.kernels.")
+
+
+def has_taxicab_distances(kernel: Kernel) -> bool:
+    """Whether a kernel without a matrix, or a part of it, measures 1-norms.
 
     Examples
     --------
     >>> from kernelet.kernels import Gaussian, Laplacian
-    >>> has_taxicab_distances((2.0 * Laplacian(1.0) + Gaussian(1.0)).specification())
+    >>> has_taxicab_distances(2.0 * Laplacian(1.0) + Gaussian(1.0))
     True
     """
-    return part["name"] == "laplacian" or any(map(has_taxicab_distances, _inner(part)))
+    nodes = ordered(kernel.expression())
+    return any(n.kind is FeatureSum.TAXICAB for n in nodes if isinstance(n, SumOverFeatures))
 
 
-def _inner(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The kernels that a kernel is made of."""
-    inner = [*part.get("terms", ()), *part.get("factors", ())]
-    return inner + ([part["kernel"]] if "kernel" in part else [])
-
-
-def _nesting(part: Mapping[str, Any]) -> int:
+def _nesting(kernel: Kernel) -> int:
     """How often features are scaled, one scaling upon the other."""
-    own = 1 if part["name"] == "scaled_features" else 0
-    return own + max(map(_nesting, _inner(part)), default=0)
+    own = 1 if isinstance(kernel, ScaledFeatures) else 0
+    return own + max(map(_nesting, getattr(kernel, "parts", ())), default=0)
 
 
-def _factors(part: Mapping[str, Any]) -> int:
-    if part["name"] == "sum":
-        return max(_factors(term) for term in part["terms"])
-    if part["name"] == "product":
-        return sum(_factors(factor) for factor in part["factors"])
-    if part["name"] in ("scaled", "scaled_features"):
-        return _factors(part["kernel"])
-    return max(1, int(part.get("degree", 1)))
+def _factors(kernel: Kernel) -> int:
+    if isinstance(kernel, Product):
+        return sum(map(_factors, kernel.parts))
+    if isinstance(kernel, CompositeKernel):
+        return max(map(_factors, kernel.parts))
+    value = kernel.expression()
+    return max(1, value.integer_exponent) if isinstance(value, Operation) else 1

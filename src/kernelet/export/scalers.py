@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.columns import Number
-
-FloatArray = NDArray[np.float64]
 
 
 def scaled_columns(pipeline: Pipeline) -> tuple[Number, ...]:

@@ -2,7 +2,7 @@
 
 from kernelet.kernels.base import Kernel, PreparedKernel, require_input_gradient
 from kernelet.kernels.composite import Product, Scaled, Sum
-from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
+from kernelet.kernels.dot import DotKernel, Linear, Polynomial, Sigmoid
 from kernelet.kernels.function import CallableKernel
 from kernelet.kernels.laplacian import Laplacian
 from kernelet.kernels.projected_features import ProjectedFeatures
@@ -11,14 +11,17 @@ from kernelet.kernels.radial import (
     Gaussian,
     Matern32,
     Matern52,
+    RadialKernel,
     RationalQuadratic,
 )
+from kernelet.kernels.registry import register_kernel
 from kernelet.kernels.resolve import resolve_kernel
 from kernelet.kernels.scaled_features import ScaledFeatures
 from kernelet.kernels.specification import kernel_from_specification
 
 __all__ = [
     "CallableKernel",
+    "DotKernel",
     "Exponential",
     "Gaussian",
     "Kernel",
@@ -30,12 +33,14 @@ __all__ = [
     "PreparedKernel",
     "Product",
     "ProjectedFeatures",
+    "RadialKernel",
     "RationalQuadratic",
     "Scaled",
     "ScaledFeatures",
     "Sigmoid",
     "Sum",
     "kernel_from_specification",
+    "register_kernel",
     "require_input_gradient",
     "resolve_kernel",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from math import inf
 from numbers import Real
@@ -11,6 +10,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.expression import Expression
 from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
@@ -208,6 +208,21 @@ class Kernel(ABC):
         """sum_i W_ij dk(x_i, z_j)/dz_j for every j, an array of shape (m, d)."""
         return self.value_and_pullback(X, Z)[1](W)
 
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        """k(x, z) as a formula of sums over the features, which exports are made of.
+
+        Parameters
+        ----------
+        scales : tuple of float, default=()
+            By which the features are multiplied first.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        raise ValueError(f"{self!r} has no formula, so it cannot be exported.")
+
     @final
     def specification(self) -> dict[str, Any]:
         """Name and parameters as a dict that JSON can hold; `kernel_from_specification` reads it.
@@ -215,16 +230,11 @@ class Kernel(ABC):
         Raises
         ------
         ValueError
-            If the kernel is, or contains, a Python function.
+            If the kernel is, or contains, a Python function, or its class is not registered.
         """
-        if not self.is_serializable:
-            raise ValueError(
-                f"{self!r} contains a Python function, which cannot be written to a file. "
-                "Use a kernel of kernelet.kernels, or sums and products of them."
-            )
-        # Every leaf is a dataclass, which the type of its base class cannot say.
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return {"name": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields}
+        from kernelet.kernels.specification import described  # it imports this module
+
+        return described(self, np.ndarray.tolist)
 
     def __add__(self, other: object) -> Kernel:
         from kernelet.kernels.composite import Sum  # it imports this module
@@ -239,14 +249,6 @@ class Kernel(ABC):
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Kernel):
-        return value.specification()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _checked(X: Rows, Z: FloatArray) -> tuple[Rows, FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from typing import final
 
@@ -12,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
+from kernelet.kernels.expression import Constant, Expression, Operation, Operator
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, quiet
 from kernelet.kernels.numerics.blocks import Workspace
 from kernelet.kernels.parameters import positive
+from kernelet.kernels.registry import register_kernel
 
 
 class CompositeKernel(Kernel, ABC):
@@ -60,6 +63,7 @@ class CompositeKernel(Kernel, ABC):
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Sum(CompositeKernel):
     """The sum of kernels, also written `a + b`.
@@ -92,6 +96,9 @@ class Sum(CompositeKernel):
     def parts(self) -> tuple[Kernel, ...]:
         return self.terms
 
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        return _joined(Operator.ADD, [term.expression(scales) for term in self.terms])
+
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedSum([term.prepare(Z) for term in self.terms])
 
@@ -106,6 +113,7 @@ class Sum(CompositeKernel):
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Product(CompositeKernel):
     """The product of kernels, also written `a * b`.
@@ -136,6 +144,9 @@ class Product(CompositeKernel):
     def parts(self) -> tuple[Kernel, ...]:
         return self.factors
 
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        return _joined(Operator.MULTIPLY, [factor.expression(scales) for factor in self.factors])
+
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedProduct([factor.prepare(Z) for factor in self.factors])
 
@@ -150,6 +161,7 @@ class Product(CompositeKernel):
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Scaled(CompositeKernel):
     """A positive multiple of a kernel, also written `2.0 * a`.
@@ -179,6 +191,10 @@ class Scaled(CompositeKernel):
     def parts(self) -> tuple[Kernel, ...]:
         return (self.kernel,)
 
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        inner = self.kernel.expression(scales)
+        return _joined(Operator.MULTIPLY, [Constant(self.factor), inner])
+
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedMultiple(self.kernel.prepare(Z), self.factor)
 
@@ -189,6 +205,11 @@ class Scaled(CompositeKernel):
     @quiet
     def diagonal(self, X: Rows) -> FloatArray:
         return self.kernel.diagonal(X) * self.factor
+
+
+def _joined(operator: Operator, parts: Sequence[Expression]) -> Expression:
+    """As NumPy has it: a product of kernels that are infinite and 0 is NaN."""
+    return reduce(lambda left, right: Operation(operator, left, right), parts)
 
 
 def common_features(parts: Sequence[Kernel]) -> int | None:
@@ -208,19 +229,28 @@ def _kernels(name: str, parts: object) -> Sequence[Kernel]:
     return parts
 
 
-class _PreparedSum(PreparedKernel):
+class _PreparedParts(PreparedKernel, ABC):
+    """Kernels that are joined by a ufunc, value by value."""
+
+    join: np.ufunc
+
     def __init__(self, parts: Sequence[PreparedKernel]) -> None:
         self.n_vectors, self.n_features = parts[0].n_vectors, parts[0].n_features
         self.dtype = parts[0].dtype
         self.row_elements = self.n_vectors + sum(part.row_elements for part in parts)
         self._parts = parts
 
+    @final
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         self._parts[0].fill(X, out, workspace)
         values = workspace.take(self, "values", X.shape[0], self.n_vectors, self.dtype)
         for part in self._parts[1:]:
             part.fill(X, values, workspace)
-            out += values
+            self.join(out, values, out=out)
+
+
+class _PreparedSum(_PreparedParts):
+    join = np.add
 
     @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:
@@ -236,19 +266,8 @@ class _PreparedSum(PreparedKernel):
         return total, pullback
 
 
-class _PreparedProduct(PreparedKernel):
-    def __init__(self, parts: Sequence[PreparedKernel]) -> None:
-        self.n_vectors, self.n_features = parts[0].n_vectors, parts[0].n_features
-        self.dtype = parts[0].dtype
-        self.row_elements = self.n_vectors + sum(part.row_elements for part in parts)
-        self._parts = parts
-
-    def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
-        self._parts[0].fill(X, out, workspace)
-        values = workspace.take(self, "values", X.shape[0], self.n_vectors, self.dtype)
-        for part in self._parts[1:]:
-            part.fill(X, values, workspace)
-            out *= values
+class _PreparedProduct(_PreparedParts):
+    join = np.multiply
 
     @quiet
     def linearize(self, X: Rows) -> tuple[FloatArray, Pullback]:

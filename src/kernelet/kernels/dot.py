@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-import numpy as np
-
+from kernelet.kernels.expression import Expression, FeatureSum, tanh
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, quiet, squared_norms
+from kernelet.kernels.numerics.evaluation import integer_power
 from kernelet.kernels.numerics.products import InnerProducts
-from kernelet.kernels.parameters import finite, positive, positive_integer
+from kernelet.kernels.parameters import finite, positive_integer
 from kernelet.kernels.profile import Form, ProfileKernel
+from kernelet.kernels.registry import register_kernel
 
 
 class DotKernel(ProfileKernel, ABC):
-    """k(x, z) = profile(t), t = scale x'z + shift."""
+    """k(x, z) = profile(t), t = scale x'z + shift; x'z itself by default.
 
+    A leaf is a frozen dataclass with a `name`, a `formula` and `is_positive_definite`; see
+    `register_kernel`.
+    """
+
+    feature_sum = FeatureSum.PRODUCT
     is_smooth = True
     has_constant_diagonal = False
     is_translation_invariant = False
-    slope_is_value = False
 
     @property
-    @abstractmethod
-    def scale_and_shift(self) -> tuple[float, float]: ...
+    def scale_and_shift(self) -> tuple[float, float]:
+        return 1.0, 0.0
 
     @final
     def form(self, Z: FloatArray) -> Form:
@@ -42,6 +47,7 @@ class DotKernel(ProfileKernel, ABC):
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Linear(DotKernel):
     """The linear kernel, k(x, z) = x'z.
@@ -56,18 +62,12 @@ class Linear(DotKernel):
     name = "linear"
     is_positive_definite = True
 
-    @property
-    def scale_and_shift(self) -> tuple[float, float]:
-        return 1.0, 0.0
-
-    def profile(self, t: FloatArray) -> None:
-        """Leave t as it is."""
-
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        slope[...] = 1.0
+    def formula(self, t: Expression) -> Expression:
+        return t
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Polynomial(DotKernel):
     r"""The polynomial kernel.
@@ -95,11 +95,7 @@ class Polynomial(DotKernel):
     degree: int = 3
 
     name = "poly"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        object.__setattr__(self, "coef0", finite("coef0", self.coef0))
-        object.__setattr__(self, "degree", positive_integer("degree", self.degree))
+    checks: ClassVar = {"coef0": finite, "degree": positive_integer}
 
     @property
     def is_positive_definite(self) -> bool:
@@ -109,20 +105,21 @@ class Polynomial(DotKernel):
     def scale_and_shift(self) -> tuple[float, float]:
         return self.gamma, self.coef0
 
-    def profile(self, t: FloatArray) -> None:
-        if self.degree > 1:
-            t *= _power(t, self.degree - 1)
+    def formula(self, t: Expression) -> Expression:
+        return t**self.degree
 
     def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
+        # one power for both, where the formula and its derivative take one each
         if self.degree == 1:
             slope[...] = 1.0
             return
-        slope[...] = _power(t, self.degree - 1)
+        integer_power(t, self.degree - 1, slope)
         t *= slope
         slope *= self.degree
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Sigmoid(DotKernel):
     r"""The sigmoid kernel, which is not positive definite.
@@ -145,36 +142,13 @@ class Sigmoid(DotKernel):
     coef0: float = 0.0
 
     name = "sigmoid"
+    checks: ClassVar = {"coef0": finite}
     largest_value = 1.0
     is_positive_definite = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        object.__setattr__(self, "coef0", finite("coef0", self.coef0))
 
     @property
     def scale_and_shift(self) -> tuple[float, float]:
         return self.gamma, self.coef0
 
-    def profile(self, t: FloatArray) -> None:
-        np.tanh(t, out=t)
-
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        np.tanh(t, out=t)
-        np.multiply(t, t, out=slope)
-        np.subtract(1.0, slope, out=slope)
-
-
-def _power(t: FloatArray, exponent: int) -> FloatArray:
-    """t ** exponent by repeated squaring; np.power calls pow, which is many times slower."""
-    power: FloatArray | None = None
-    square = t
-    while True:
-        if exponent & 1:
-            power = square.copy() if power is None else np.multiply(power, square, out=power)
-        exponent >>= 1
-        if exponent == 0:
-            break
-        square = square * square
-    assert power is not None  # the highest bit of an exponent above 0 is set
-    return power
+    def formula(self, t: Expression) -> Expression:
+        return tanh(t)

@@ -12,7 +12,8 @@ from kernelet.kernels.base import Kernel, PreparedKernel, Pullback, require_inpu
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, dense, float_dtype
 from kernelet.kernels.numerics.blocks import Workspace
 
-# Rows whose k(x, x) are found by one call of the function, of whose result the diagonal is kept.
+# Rows whose k(x, x) are found by one call of the function, of whose result the diagonal is kept:
+# n calls of single rows are slow, and one call of n rows computes n^2 values.
 _DIAGONAL_ROWS = 32
 
 

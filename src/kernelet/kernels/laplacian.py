@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, float_dtype
+from kernelet.kernels.expression import Expression, FeatureSum, exp
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.numerics.taxicab import TaxicabDistances
-from kernelet.kernels.parameters import positive
-from kernelet.kernels.profile import Form, ProfileKernel
+from kernelet.kernels.profile import DistanceKernel, Form
+from kernelet.kernels.registry import register_kernel
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
-class Laplacian(ProfileKernel):
+class Laplacian(DistanceKernel):
     r"""The Laplacian kernel, which measures distances by sums of absolute differences.
 
     .. math:: k(x, z) = \exp\bigl(-\gamma \|x - z\|_1\bigr)
@@ -40,25 +40,15 @@ class Laplacian(ProfileKernel):
     gamma: float = 1.0
 
     name = "laplacian"
-    is_positive_definite = True
+    feature_sum = FeatureSum.TAXICAB
     is_smooth = False
-    has_constant_diagonal = True
-    is_translation_invariant = True
-    largest_value = 1.0
-    slope_is_value = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
+    @property
+    def factor(self) -> float:
+        return -self.gamma
 
     def form(self, Z: FloatArray) -> Form:
-        return TaxicabDistances(Z, -self.gamma)
+        return TaxicabDistances(Z, self.factor)
 
-    def profile(self, t: FloatArray) -> None:
-        np.exp(t, out=t)
-
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        np.exp(t, out=t)
-
-    def diagonal(self, X: Rows) -> FloatArray:
-        rows = check_rows(X)
-        return np.ones(rows.shape[0], dtype=float_dtype(rows))
+    def formula(self, t: Expression) -> Expression:
+        return exp(t)

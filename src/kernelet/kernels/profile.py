@@ -2,21 +2,35 @@
 
 For a radial kernel t is a multiple of |x - z|^2, for a dot-product kernel it is
 gamma x'z + coef0, for the Laplacian a multiple of |x - z|_1. The form knows how to compute t for
-a block of rows and how to pull a gradient in t back to the vectors; the kernel writes the scalar
-profile and its slope.
+a block of rows and how to pull a gradient in t back to the vectors; the kernel writes the formula
+of its profile, from which values, slopes and exports follow.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, final
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
-from kernelet.kernels.numerics.arrays import FloatArray, Rows, block_length, quiet
+from kernelet.kernels.derivative import derivative
+from kernelet.kernels.expression import Argument, Expression, FeatureSum, SumOverFeatures
+from kernelet.kernels.numerics.arrays import (
+    FloatArray,
+    Rows,
+    block_length,
+    check_rows,
+    float_dtype,
+    quiet,
+)
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
+from kernelet.kernels.numerics.evaluation import Program, program
+from kernelet.kernels.parameters import positive
 
 
 class Form(Protocol):
@@ -36,40 +50,152 @@ class Form(Protocol):
 
 
 class ProfileKernel(Kernel, ABC):
-    """A kernel that is a scalar function, its profile, of a form in x and z.
+    """A kernel that is a scalar function, its profile, of t = scale s + shift.
+
+    s is a sum over the features, such as |x - z|^2. A leaf is a frozen dataclass, all of whose
+    parameters are numbers.
 
     Attributes
     ----------
-    slope_is_value : bool
-        Whether the profile is its own derivative (exp), so that the slope needs no memory.
+    feature_sum : FeatureSum
+        What s is.
+    scale_and_shift : tuple of float
+    checks : mapping
+        What a parameter has to be, by its name, a function of `kernelet.kernels.parameters`; those
+        without an entry are finite numbers above 0.
     """
 
     has_input_gradient = True
     is_serializable = True
+    feature_sum: ClassVar[FeatureSum]
+    checks: ClassVar[Mapping[str, Callable[[str, object], float]]] = {}
+
+    def __post_init__(self) -> None:
+        # Every leaf is a dataclass, which the type of its base class cannot say.
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            check = self.checks.get(field.name, positive)
+            object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
 
     @property
     @abstractmethod
-    def slope_is_value(self) -> bool: ...
+    def scale_and_shift(self) -> tuple[float, float]: ...
+
+    @abstractmethod
+    def formula(self, t: Expression) -> Expression:
+        """The profile, made of t by arithmetic and functions of `kernelet.kernels.expression`."""
+
+    def slope(self, t: Expression) -> Expression:
+        """The derivative of the profile at `Argument`, where a shorter one than ours is known."""
+        return derivative(self.formula(t))
 
     @abstractmethod
     def form(self, Z: FloatArray) -> Form:
         """The form for these vectors."""
 
-    @abstractmethod
-    def profile(self, t: FloatArray) -> None:
-        """Overwrite t by profile(t)."""
+    @property
+    def slope_is_value(self) -> bool:
+        """Whether the profile is its own derivative (exp), so that the slope needs no memory."""
+        return _programs(self).slope_is_value
 
-    @abstractmethod
+    def profile(self, t: FloatArray) -> None:
+        """Overwrite t by profile(t).
+
+        This and `profile_and_slope` may be overridden by something faster; a contract test holds
+        both to the formula.
+        """
+        _programs(self).value(t)
+
     def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
         """Overwrite t by profile(t), and `slope` by the derivative of the profile at t.
 
         Where `slope_is_value`, both are the same array.
         """
+        made = _programs(self)
+        if made.slope_is_value:
+            made.value(t)
+        else:
+            made.value_and_slope(t, slope)
+
+    @property
+    def sensitivity(self) -> float:
+        """How much values change with s, at most about; infinity where that is not known."""
+        return np.inf
+
+    @final
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        scale, shift = self.scale_and_shift
+        total = SumOverFeatures(self.feature_sum, scales, self.sensitivity)
+        return self.formula(scale * total + shift)
 
     @final
     @quiet
     def prepare(self, Z: FloatArray) -> PreparedKernel:
         return _PreparedProfile(self, self.form(Z))
+
+
+class DistanceKernel(ProfileKernel, ABC):
+    """A kernel of a multiple of a distance, t = factor s.
+
+    Attributes
+    ----------
+    factor : float
+        Of either sign: the Gaussian takes -gamma, so that its profile is exp.
+    """
+
+    is_positive_definite = True
+    is_smooth = True
+    has_constant_diagonal = True
+    is_translation_invariant = True
+
+    @property
+    @abstractmethod
+    def factor(self) -> float: ...
+
+    @property
+    @final
+    def scale_and_shift(self) -> tuple[float, float]:
+        return self.factor, 0.0
+
+    @property
+    @final
+    @quiet
+    def sensitivity(self) -> float:
+        if not self.is_smooth:
+            return np.inf
+        # Profiles bend at t of about 1, or next to 0: (1 + t)^-100 falls as exp(-100 t) does.
+        t = np.copysign(np.append(0.0, np.geomspace(1e-6, 1e3, 28)), self.factor)
+        slope = t if self.slope_is_value else np.empty_like(t)
+        self.profile_and_slope(t, slope)
+        return abs(self.factor) * max(1.0, float(np.abs(slope).max()))
+
+    @property
+    def largest_value(self) -> float:
+        # |k(x, z)|^2 <= k(x, x) k(z, z) holds for positive definite kernels only
+        return float(_at_zero(self)[0]) if self.is_positive_definite else np.inf
+
+    @final
+    def diagonal(self, X: Rows) -> FloatArray:
+        rows = check_rows(X)
+        return np.full(rows.shape[0], _at_zero(self)[0], dtype=float_dtype(rows))
+
+
+class _Programs(NamedTuple):
+    value: Program
+    value_and_slope: Program
+    slope_is_value: bool
+
+
+@lru_cache(maxsize=256)
+def _programs(kernel: ProfileKernel) -> _Programs:
+    """What evaluates a kernel; a search asks for the same few kernels over and over."""
+    value, slope = kernel.formula(Argument()), kernel.slope(Argument())
+    return _Programs(program(value), program(value, slope), value == slope)
+
+
+def _at_zero(kernel: ProfileKernel) -> FloatArray:
+    t = np.zeros(1)
+    kernel.profile(t)
+    return t
 
 
 class _PreparedProfile(PreparedKernel):

@@ -25,9 +25,11 @@ from kernelet.kernels.numerics.arrays import (
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 from kernelet.kernels.numerics.distances import anchor_of
 from kernelet.kernels.parameters import LONGEST_TEXT, finite
+from kernelet.kernels.registry import register_kernel
 
 
 @final
+@register_kernel
 @dataclass(frozen=True, eq=False, repr=False)
 class ProjectedFeatures(CompositeKernel):
     r"""A kernel on linear combinations of the features, as many as the matrix has rows.

@@ -6,51 +6,48 @@ length scale whatever the kernel, and `gamma="scale"` is a fair start for each.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, float_dtype
+from kernelet.kernels.expression import Expression, FeatureSum, exp, log1p, sqrt
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.numerics.distances import SquaredDistances
-from kernelet.kernels.parameters import positive
-from kernelet.kernels.profile import Form, ProfileKernel
+from kernelet.kernels.profile import DistanceKernel, Form
+from kernelet.kernels.registry import register_kernel
 
 
-class RadialKernel(ProfileKernel, ABC):
-    """k(x, z) = profile(t), t = factor |x - z|^2, with profile(0) = 1.
+class RadialKernel(DistanceKernel, ABC):
+    """k(x, z) = profile(t), t = factor |x - z|^2.
+
+    A leaf is a frozen dataclass with a `gamma`, a `name` and a `formula`; see `register_kernel`.
 
     Attributes
     ----------
     gamma : float
-        1 / (2 l^2), l the width; the factor is a multiple of it.
+        1 / (2 l^2), l the width.
     factor : float
-        Of either sign: the Gaussian takes -gamma, so that its profile is exp.
+        A multiple of gamma; gamma itself by default.
+    is_smooth : bool
+        Whether the slope of the profile is finite at t = 0, as it is by default.
     """
 
     gamma: float
-
-    is_positive_definite = True
-    has_constant_diagonal = True
-    is_translation_invariant = True
-    largest_value = 1.0
+    feature_sum = FeatureSum.SQUARED
 
     @property
-    @abstractmethod
-    def factor(self) -> float: ...
+    def factor(self) -> float:
+        return self.gamma
 
     @final
     def form(self, Z: FloatArray) -> Form:
         return SquaredDistances(Z, self.factor, steep=not self.is_smooth)
 
-    @final
-    def diagonal(self, X: Rows) -> FloatArray:
-        rows = check_rows(X)
-        return np.ones(rows.shape[0], dtype=float_dtype(rows))
-
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Gaussian(RadialKernel):
     r"""The Gaussian kernel, scikit-learn's "rbf".
@@ -72,15 +69,16 @@ class Gaussian(RadialKernel):
     gamma: float = 1.0
 
     name = "rbf"
-    is_smooth = True
-    slope_is_value = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
 
     @property
     def factor(self) -> float:
         return -self.gamma
+
+    def formula(self, t: Expression) -> Expression:
+        return exp(t)
+
+    # Spelled out as well: searches make a kernel at every step, and would look up its program.
+    slope_is_value = True
 
     def profile(self, t: FloatArray) -> None:
         np.exp(t, out=t)
@@ -90,6 +88,7 @@ class Gaussian(RadialKernel):
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Exponential(RadialKernel):
     r"""The exponential kernel, Matérn 1/2.
@@ -115,29 +114,17 @@ class Exponential(RadialKernel):
 
     name = "exponential"
     is_smooth = False
-    slope_is_value = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
 
     @property
     def factor(self) -> float:
         return 2.0 * self.gamma
 
-    def profile(self, t: FloatArray) -> None:
-        np.sqrt(t, out=t)
-        np.negative(t, out=t)
-        np.exp(t, out=t)
-
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        # d exp(-sqrt(t)) / dt = -exp(-r) / (2 r)
-        r = np.sqrt(t)
-        np.exp(-r, out=t)
-        slope[...] = 0.0
-        np.divide(t, -2.0 * r, out=slope, where=r != 0.0)
+    def formula(self, t: Expression) -> Expression:
+        return exp(-sqrt(t))
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Matern32(RadialKernel):
     r"""The Matérn 3/2 kernel.
@@ -161,32 +148,21 @@ class Matern32(RadialKernel):
     gamma: float = 1.0
 
     name = "matern32"
-    is_smooth = True
-    slope_is_value = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
 
     @property
     def factor(self) -> float:
         return 6.0 * self.gamma
 
-    def profile(self, t: FloatArray) -> None:
-        r = np.sqrt(t)
-        np.exp(-r, out=t)
-        r += 1.0
-        t *= r
+    def formula(self, t: Expression) -> Expression:
+        r = sqrt(t)
+        return (1.0 + r) * exp(-r)
 
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        # d (1 + r) exp(-r) / dt = -exp(-r) / 2 with r = sqrt(t): r cancels
-        r = np.sqrt(t)
-        np.exp(-r, out=t)
-        np.multiply(t, -0.5, out=slope)
-        r += 1.0
-        t *= r
+    def slope(self, t: Expression) -> Expression:
+        return -0.5 * exp(-sqrt(t))  # 1 / r cancels
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class Matern52(RadialKernel):
     r"""The Matérn 5/2 kernel.
@@ -208,37 +184,22 @@ class Matern52(RadialKernel):
     gamma: float = 1.0
 
     name = "matern52"
-    is_smooth = True
-    slope_is_value = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
 
     @property
     def factor(self) -> float:
         return 10.0 * self.gamma
 
-    def profile(self, t: FloatArray) -> None:
-        r = np.sqrt(t)
-        t /= 3.0
-        t += r
-        t += 1.0
-        np.negative(r, out=r)
-        t *= np.exp(r, out=r)
+    def formula(self, t: Expression) -> Expression:
+        r = sqrt(t)
+        return (1.0 + r + t / 3.0) * exp(-r)
 
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        # d (1 + r + t / 3) exp(-r) / dt = -(1 + r) exp(-r) / 6 with r = sqrt(t): r cancels
-        r = np.sqrt(t)
-        decay = np.exp(-r)
-        r += 1.0
-        np.multiply(r, decay, out=slope)
-        slope /= -6.0
-        t /= 3.0
-        t += r
-        t *= decay
+    def slope(self, t: Expression) -> Expression:
+        r = sqrt(t)
+        return (1.0 + r) * exp(-r) / -6.0  # 1 / r cancels
 
 
 @final
+@register_kernel
 @dataclass(frozen=True)
 class RationalQuadratic(RadialKernel):
     r"""The rational quadratic kernel, a mixture of Gaussians of many widths.
@@ -263,24 +224,14 @@ class RationalQuadratic(RadialKernel):
     alpha: float = 1.0
 
     name = "rational_quadratic"
-    is_smooth = True
-    slope_is_value = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        object.__setattr__(self, "alpha", positive("alpha", self.alpha))
 
     @property
     def factor(self) -> float:
         return self.gamma / self.alpha
 
-    def profile(self, t: FloatArray) -> None:
-        np.log1p(t, out=t)
-        t *= -self.alpha
-        np.exp(t, out=t)
+    def formula(self, t: Expression) -> Expression:
+        # the power of a number next to 1 would lose the digits of t
+        return exp(-self.alpha * log1p(t))
 
-    def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        np.add(t, 1.0, out=slope)
-        self.profile(t)
-        np.divide(t, slope, out=slope)
-        slope *= -self.alpha
+    def slope(self, t: Expression) -> Expression:
+        return -self.alpha * self.formula(t) / (1.0 + t)

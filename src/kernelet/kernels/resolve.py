@@ -9,33 +9,27 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels.base import Kernel
-from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
 from kernelet.kernels.function import CallableKernel
-from kernelet.kernels.laplacian import Laplacian
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, is_sparse
 from kernelet.kernels.parameters import positive
-from kernelet.kernels.radial import (
-    Exponential,
-    Gaussian,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
+from kernelet.kernels.registry import (
+    ALIASES,
+    names_to_choose,
+    parameter_names,
+    registered_kernels,
 )
 
-# gamma comes as a function, since "scale" takes a pass over X which the linear kernel can spare.
-_Gamma = Callable[[], float]
-_FACTORIES: dict[str, Callable[[_Gamma, int, float], Kernel]] = {
-    "rbf": lambda gamma, degree, coef0: Gaussian(gamma()),
-    "linear": lambda gamma, degree, coef0: Linear(),
-    "poly": lambda gamma, degree, coef0: Polynomial(gamma(), coef0, degree),
-    "polynomial": lambda gamma, degree, coef0: Polynomial(gamma(), coef0, degree),
-    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma(), coef0),
-    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma()),
-    "exponential": lambda gamma, degree, coef0: Exponential(gamma()),
-    "matern32": lambda gamma, degree, coef0: Matern32(gamma()),
-    "matern52": lambda gamma, degree, coef0: Matern52(gamma()),
-    "rational_quadratic": lambda gamma, degree, coef0: RationalQuadratic(gamma()),
-}
+
+def kernel_names() -> list[str]:
+    """What ``kernel`` may be as a text, aliases aside.
+
+    Examples
+    --------
+    >>> import kernelet.kernels
+    >>> "rbf" in kernel_names(), "sum" in kernel_names()
+    (True, False)
+    """
+    return names_to_choose(frozenset({"gamma", "degree", "coef0"}))
 
 
 def resolve_kernel(
@@ -50,18 +44,18 @@ def resolve_kernel(
     Parameters
     ----------
     kernel : str, Kernel or callable
-        "rbf", "linear", "poly" (or "polynomial"), "sigmoid", "laplacian" as in scikit-learn, and
-        "exponential", "matern32", "matern52", "rational_quadratic". A kernel object is returned
-        as it is; a function k(X, Z) is wrapped.
+        "rbf", "linear", "poly" (or "polynomial"), "sigmoid", "laplacian" as in scikit-learn,
+        "exponential", "matern32", "matern52", "rational_quadratic", and what `register_kernel`
+        has added. A kernel object is returned as it is; a function k(X, Z) is wrapped.
     X : array-like or SciPy sparse matrix of shape (n, d)
         The training rows, for `gamma`.
     gamma : "scale", "auto" or float, default="scale"
         As scikit-learn's SVC has it: "scale" is 1 / (d X.var()), or 1 where all of X is one
         number, and "auto" is 1 / d.
     degree : int, default=3
-        For "poly".
+        Of kernels that have such a parameter: "poly".
     coef0 : float, default=0.0
-        For "poly" and "sigmoid".
+        Likewise: "poly" and "sigmoid".
 
     Returns
     -------
@@ -78,9 +72,17 @@ def resolve_kernel(
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
-        if kernel not in _FACTORIES:
+        name = ALIASES.get(kernel, kernel)
+        if name not in kernel_names():
             raise ValueError(_unknown(kernel))
-        return _FACTORIES[kernel](lambda: _resolve_gamma(gamma, X), degree, coef0)
+        kernel_class = registered_kernels()[name]
+        wanted = parameter_names(kernel_class)
+        values = {"degree": degree, "coef0": coef0}
+        given: dict[str, Any] = {key: values[key] for key in wanted if key in values}
+        if "gamma" in wanted:  # "scale" takes a pass over X, which the linear kernel can spare
+            given["gamma"] = _resolve_gamma(gamma, X)
+        made: Kernel = kernel_class(**given)
+        return made
     if callable(kernel):
         return CallableKernel(kernel)
     raise ValueError(f"kernel must be a name, a kernel object or a function, got {kernel!r}.")
@@ -109,6 +111,8 @@ def _unknown(name: str) -> str:
             "kernel='precomputed' is not possible here: the vectors of a machine are points of "
             "the input space. Pass the function k(X, Z) that made the matrix as the kernel."
         )
-    nearest = difflib.get_close_matches(name.lower(), _FACTORIES, n=1, cutoff=0.5)
+    known = sorted([*kernel_names(), *ALIASES])
+    # half of the letters may be wrong: "gauss" should find nothing, "rfb" should find "rbf"
+    nearest = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    return f"Unknown kernel {name!r}; known are {', '.join(_FACTORIES)}.{hint}"
+    return f"Unknown kernel {name!r}; known are {', '.join(known)}.{hint}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels.base import Kernel, PreparedKernel, Pullback
 from kernelet.kernels.composite import CompositeKernel
+from kernelet.kernels.expression import Expression
 from kernelet.kernels.numerics.arrays import (
     FloatArray,
     Rows,
@@ -22,9 +23,11 @@ from kernelet.kernels.numerics.arrays import (
 )
 from kernelet.kernels.numerics.blocks import Workspace
 from kernelet.kernels.parameters import LONGEST_TEXT, finite
+from kernelet.kernels.registry import register_kernel
 
 
 @final
+@register_kernel
 @dataclass(frozen=True, repr=False)
 class ScaledFeatures(CompositeKernel):
     r"""A kernel on features that are multiplied by scales first: one width per feature.
@@ -91,6 +94,10 @@ class ScaledFeatures(CompositeKernel):
     @property
     def parts(self) -> tuple[Kernel, ...]:
         return (self.kernel,)
+
+    def expression(self, scales: tuple[float, ...] = ()) -> Expression:
+        outer = scales or (1.0,) * len(self.scales)
+        return self.kernel.expression(tuple(a * b for a, b in zip(outer, self.scales, strict=True)))
 
     @quiet
     def prepare(self, Z: FloatArray) -> PreparedKernel:

@@ -1,45 +1,47 @@
-"""Kernels from their specifications, as model files hold them."""
+"""Kernels as plain data, as model files hold them, and back."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from kernelet.kernels.base import Kernel
-from kernelet.kernels.composite import Product, Scaled, Sum
-from kernelet.kernels.dot import Linear, Polynomial, Sigmoid
-from kernelet.kernels.laplacian import Laplacian
-from kernelet.kernels.projected_features import ProjectedFeatures
-from kernelet.kernels.radial import (
-    Exponential,
-    Gaussian,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-)
-from kernelet.kernels.scaled_features import ScaledFeatures
+import numpy as np
 
-_CLASSES: tuple[type[Any], ...] = (
-    Gaussian,
-    Exponential,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-    Sum,
-    Product,
-    Scaled,
-    ScaledFeatures,
-    ProjectedFeatures,
-)
-_BY_NAME: dict[str, type[Any]] = {kernel.name: kernel for kernel in _CLASSES}
+from kernelet.kernels.base import Kernel
+from kernelet.kernels.registry import parameter_names, registered_kernels, require_registered
 
 # Far more than anybody nests, far less than Python's own limit: a file is not to be trusted.
 _MAX_DEPTH = 50
+
+
+def described(
+    kernel: Kernel,
+    array: Callable[[Any], object],
+    further: Callable[[Kernel], dict[str, Any]] = lambda kernel: {},
+) -> dict[str, Any]:
+    """The specification of a kernel.
+
+    ``array`` says what becomes of arrays, ``further`` what else to say of each kernel in it.
+    """
+    if not kernel.is_serializable:
+        raise ValueError(
+            f"{kernel!r} contains a Python function, which cannot be written to a file. "
+            "Use a kernel of kernelet.kernels, or sums and products of them."
+        )
+    require_registered(kernel)
+
+    def plain(value: object) -> object:
+        if isinstance(value, Kernel):
+            return described(value, array, further)
+        if isinstance(value, np.ndarray):
+            return array(value)
+        return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+    # Every leaf is a dataclass, which the type of its base class cannot say.
+    fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
+    parameters = {field.name: plain(getattr(kernel, field.name)) for field in fields}
+    return {"name": kernel.name} | parameters | further(kernel)
 
 
 def kernel_from_specification(specification: Mapping[str, Any]) -> Kernel:
@@ -48,7 +50,7 @@ def kernel_from_specification(specification: Mapping[str, Any]) -> Kernel:
     Parameters
     ----------
     specification : mapping
-        "name" and the parameters of the kernel, all of them, as JSON values.
+        "name", that of a registered kernel, and its parameters, all of them, as JSON values.
 
     Returns
     -------
@@ -75,19 +77,21 @@ def _build(specification: object, depth: int) -> Kernel:
         raise ValueError(f"The kernel is nested more than {_MAX_DEPTH} levels deep.")
     if not isinstance(specification, Mapping):
         raise ValueError(f"A kernel specification must be a mapping, got {specification!r}.")
-    name = specification.get("name")
-    if not isinstance(name, str) or name not in _BY_NAME:
-        raise ValueError(f"Unknown kernel name {name!r}; known are {', '.join(_BY_NAME)}.")
-    kernel_class = _BY_NAME[name]
-    expected = {field.name for field in dataclasses.fields(kernel_class)}
+    name, known = specification.get("name"), registered_kernels()
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(
+            f"Unknown kernel name {name!r}; a kernel of another package has to be registered "
+            f"first, by kernelet.kernels.register_kernel. Known are {', '.join(sorted(known))}."
+        )
+    expected = parameter_names(known[name])
     given = set(specification) - {"name"}
-    if given != expected:
+    if given != {*expected}:
         raise ValueError(
             f"The kernel {name!r} takes the parameters {sorted(expected)}, "
             f"but the specification has {sorted(map(str, given))}."
         )
     values = {key: _value(specification[key], depth + 1) for key in expected}
-    kernel: Kernel = kernel_class(**values)
+    kernel: Kernel = known[name](**values)
     return kernel
 
 

@@ -11,18 +11,21 @@ from kernelet.kernels.base import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, dense, quiet
 from kernelet.kernels.numerics.blocks import Workspace
 from kernelet.kernels.radial import RadialKernel
+from kernelet.kernels.registry import registered_kernels
 from kernelet.kernels.scaled_features import ScaledFeatures
 
-# Rows at a time: no copy of all of them is made.
+# Rows at a time, so that no copy of all of them is made. With some tens of vectors a block of
+# values is about a megabyte, far above the cost of a call and below any memory.
 _BLOCK = 2048
 
 
 def require_width(kernel: Kernel, who: str) -> RadialKernel:
     """Refuse a kernel that has no width to learn, naming both sides."""
     if not isinstance(kernel, RadialKernel):
+        known = registered_kernels().items()
+        radial = ", ".join(repr(name) for name, made in known if issubclass(made, RadialKernel))
         raise ValueError(
-            f"{who} learns the width of a radial kernel ('rbf', 'matern32', 'matern52', "
-            f"'exponential', 'rational_quadratic'); {kernel!r} is none."
+            f"{who} learns the width of a radial kernel ({radial}); {kernel!r} is none."
         )
     return kernel
 

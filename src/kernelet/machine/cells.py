@@ -64,6 +64,7 @@ def _missing(name: str, present: list[str]) -> str:
     near = difflib.get_close_matches(name.lower(), list(lowered), n=1)
     if near:
         return f"the table has no column {name!r}; the nearest that it has is {lowered[near[0]]!r}."
+    # ten names are about a line
     shown = ", ".join(repr(text) for text in present[:10]) + (", ..." if present[10:] else "")
     return f"the table has no column {name!r}; it has {shown or 'none'}."
 

@@ -87,7 +87,8 @@ def number_column(name: str, column: Any, scaling: str) -> Number:
         shift, scale = 0.0, 1.0
     if not np.isfinite([mean, shift, scale]).all():
         raise ValueError(f"column {name!r} holds numbers that are too large to be scaled.")
-    # A constant column has a deviation of rounding errors, which must not be divided by.
+    # A constant column has a deviation of rounding errors, which must not be divided by: some units
+    # of the last digit, as the mean is summed in pairs.
     if scaling != "none" and scale <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
         shift, scale = mean, 1.0
     return Number(name, shift, scale, mean)

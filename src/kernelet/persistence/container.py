@@ -28,6 +28,7 @@ from kernelet.persistence.header import (
 from kernelet.persistence.record import Array, Record, checked
 from kernelet.persistence.untrusted import opened, read_exactly, size_of
 
+# A table model of a calibrated classifier of a machine is four deep; a file is not to be trusted.
 MAX_PARTS_DEPTH = 8
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelet.machine.texts import visible
 
+# Characters of a message, some lines of a terminal: room for the names of all kernels, say.
 _LONGEST = 300
 
 

@@ -29,6 +29,7 @@ MAX_HEADER_BYTES = 100_000_000  # as safetensors has it
 # and _JSON_CONSTANT bytes more.
 _CONTAINER_BYTES, _VALUE_BYTES = 240, 64
 _JSON_FACTOR, _JSON_CONSTANT = 6, 2 * 2**20
+# Ours have two at most, NumPy's up to 32 or 64.
 MAX_DIMENSIONS = 8
 # An array without entries takes no bytes in the file, whatever its other dimensions are.
 MAX_EMPTY_DIMENSION = 2**20

@@ -18,9 +18,10 @@ from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, register, to_record
 from kernelet.persistence.vectors import stored_vectors, vectors_in_full
 
-# Each kernel of a sum may keep a copy of the vectors when the machine is made.
+# Each kernel of a sum may keep a copy of the vectors when the machine is made: a file may ask for
+# as much memory as a hundred times its own size, as MAX_GROWTH of vectors.py also has it.
 MAX_KERNELS = 100
-# Vectors that are tried at a time when a file is read.
+# Vectors that are tried at a time when a file is read, so that no second copy of all is made.
 _VECTORS_AT_ONCE = 1024
 # Before this version vectors have all features.
 LEFT_OUT_VERSION = 2

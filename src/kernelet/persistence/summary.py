@@ -8,7 +8,7 @@ from typing import Any
 from kernelet.persistence.container import read_header, record_of_tree
 from kernelet.persistence.errors import ModelFileError, one_line
 from kernelet.persistence.header import Entry, Header
-from kernelet.persistence.kernels import with_matrices
+from kernelet.persistence.kernels import with_arrays
 from kernelet.persistence.record import Record
 
 
@@ -79,13 +79,13 @@ def _machine(model: Record, prefix: str, entries: dict[str, Entry]) -> dict[str,
     if len(arrays) != 3 or [len(entry.shape) for entry in arrays] != [2, 2, 1]:
         raise ModelFileError("the arrays of the machine are missing or have other dimensions")
 
-    def shape(matrix: Any) -> Any:
-        entry = entries.get(prefix + str(matrix.get("array"))) if isinstance(matrix, dict) else None
-        return matrix if entry is None else {"shape": list(entry.shape)}
+    def shape(name: str) -> dict[str, Any]:
+        entry = entries.get(prefix + name)
+        return {"array": name} if entry is None else {"shape": list(entry.shape)}
 
     left_out = entries.get(prefix + "left_out")
     values = (
-        with_matrices(machine.value("kernel", dict), shape),
+        with_arrays(machine.value("kernel", dict), shape),
         arrays[0].shape[0],
         arrays[0].shape[1] + (0 if left_out is None else sum(left_out.shape)),
         arrays[1].shape[1],

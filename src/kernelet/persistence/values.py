@@ -13,6 +13,7 @@ from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.kernels import decode_kernel, encode_kernel
 from kernelet.persistence.record import Array, Record, checked
 
+# Of lists in lists and the like: parameters have two levels or three, Python can read hundreds.
 _MAX_DEPTH = 20
 # NumPy's type of labels -> JSON's type of each
 _LABEL_TYPES: dict[str, Any] = {

@@ -15,7 +15,7 @@ from kernelet.persistence.record import Array, Record
 # Vectors in full may take this many times what is stored of them, so that a small file cannot ask
 # for all memory. It takes more than 100 vectors to get there; these are stored in full then.
 MAX_GROWTH = 100
-_ALWAYS = 2**17  # numbers in full that any file may ask for
+_ALWAYS = 2**17  # numbers in full that any file may ask for, a megabyte
 
 
 @dataclass(frozen=True, eq=False)

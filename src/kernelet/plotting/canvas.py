@@ -10,18 +10,20 @@ from kernelet.machine.texts import visible
 
 # Okabe and Ito's palette, which people with any kind of colour vision tell apart.
 COLOURS = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#D55E00",
-    "#56B4E9",
-    "#F0E442",
-    "#000000",
+    "#0072B2",  # blue
+    "#E69F00",  # orange
+    "#009E73",  # green
+    "#CC79A7",  # purple
+    "#D55E00",  # vermilion
+    "#56B4E9",  # sky blue
+    "#F0E442",  # yellow
+    "#000000",  # black
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK = "#333333"
 FAINT = "#888888"
+CHOSEN = COLOURS[4]
+_GRID = "#dddddd"
 
 
 def colour(number: int) -> str:
@@ -35,7 +37,7 @@ def marker(number: int) -> str:
 
 
 def pale(name: str, share: float = 0.25) -> list[float]:
-    """A colour mixed with white."""
+    """A colour mixed with white; marks of the same colour stand out on a quarter of it."""
     colors = importlib.import_module("matplotlib.colors")
     return [1.0 - share * (1.0 - part) for part in colors.to_rgb(name)]
 
@@ -46,7 +48,7 @@ def axes_for(display: object, ax: Any, figsize: tuple[float, float] = (6.0, 4.2)
     Parameters
     ----------
     display : object
-        Who asks, for the message when there is no matplotlib.
+        Named in the message if matplotlib is not installed.
     ax : matplotlib axes or None
     figsize : tuple, default=(6.0, 4.2)
         Inches of a new figure.
@@ -73,28 +75,45 @@ def as_written(texts: Iterable[Any]) -> None:
 
 
 def plain(ax: Any) -> None:
-    """Take away the frame's upper and right side."""
+    """Remove the upper and right side of the frame."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def with_grid(ax: Any, axis: str = "both") -> None:
+    """A plain frame with faint lines behind what is drawn."""
+    plain(ax)
+    ax.grid(True, axis=axis, color=_GRID, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def legend_name(name: object) -> str:
+    """A name as a legend shows it: matplotlib leaves out those that begin with "_"."""
+    return f" {name}" if str(name).startswith("_") else f"{name}"
+
+
+def add_legend(ax: Any, *entries: Any, **options: Any) -> None:
+    """A legend without a frame; its names may come from a file, so they are shown as written."""
+    legend = ax.legend(*entries, frameon=False, fontsize="small", **options)
+    as_written(legend.get_texts())
 
 
 def ticks_at(axis: Any, places: Sequence[float]) -> None:
     """Ticks of a logarithmic axis at these places, written as plain numbers."""
-    ticker = importlib.import_module("matplotlib.ticker")
-    axis.set_major_locator(ticker.FixedLocator(list(places)))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: number_text(value)))
-    axis.set_minor_locator(ticker.NullLocator())
+    _set_ticks(axis, "FixedLocator", list(places))
 
 
 def plain_log_ticks(axis: Any, low: float, high: float) -> None:
     """Ticks of a logarithmic axis that read well for values from ``low`` to ``high``."""
-    ticker = importlib.import_module("matplotlib.ticker")
     # within a decade powers of ten are too few, and what a linear axis would have is right
     if high < 10.0 * low:
-        axis.set_major_locator(ticker.MaxNLocator(5))
+        _set_ticks(axis, "MaxNLocator", 5)
     else:
-        axis.set_major_locator(
-            ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,))
-        )
+        _set_ticks(axis, "LogLocator", subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,))
+
+
+def _set_ticks(axis: Any, locator: str, *arguments: Any, **options: Any) -> None:
+    ticker = importlib.import_module("matplotlib.ticker")
+    axis.set_major_locator(getattr(ticker, locator)(*arguments, **options))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: number_text(value)))
     axis.set_minor_locator(ticker.NullLocator())
 

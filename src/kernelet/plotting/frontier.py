@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -11,27 +10,29 @@ from sklearn.base import clone
 
 from kernelet.learners.base.parameters import choice
 from kernelet.plotting.canvas import (
+    CHOSEN,
     FAINT,
     INK,
-    as_written,
+    add_legend,
     axes_for,
     colour,
+    legend_name,
     marker,
     number_text,
-    plain,
     plain_log_ticks,
     ticks_at,
+    with_grid,
 )
 from kernelet.plotting.frontier_curves import (
     COSTS,
     FrontierCurve,
-    columns_of,
-    search_curve,
-    table_curves,
+    results_frontier,
+    search_frontier,
 )
 from kernelet.selection import BudgetSearchCV
 
-# Ticks stand at the budgets themselves as long as they are few, and far enough apart to be read.
+# Ticks stand at the budgets themselves as long as they are few, and far enough apart to be read:
+# over two decades, a quarter more is a twentieth of the axis, the width of three digits.
 _MOST_TICKS = 10
 _LEAST_RATIO = 1.25
 
@@ -48,17 +49,17 @@ class FrontierDisplay:
     x : {"vectors", "microseconds", "bytes"}, default="vectors"
         What the costs are.
     chosen : int, default=None
-        Place of the budget that was chosen, on the first curve.
+        Index of the chosen budget on the first curve.
     reference : float, default=None
-        The error to meet, in percent.
+        The error to match, in percent.
     reference_error : float, default=None
         Its standard error.
     reference_name : str, default="reference"
-        What it is the error of.
+        The model with this error.
     reference_cost : float, default=None
         Its cost, of the same kind.
     error_name : str, default="error"
-        What is drawn upwards.
+        Label of the vertical axis.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class FrontierDisplay:
     line_ : Line2D
         The first of these.
     reference_line_ : Line2D or None
-        The line to meet.
+        The line of the reference.
     chosen_ : Line2D or None
         The mark of the chosen budget.
 
@@ -85,13 +86,6 @@ class FrontierDisplay:
     >>> display.line_.get_xdata()
     array([1., 2., 4.])
     """
-
-    ax_: Any
-    figure_: Any
-    lines_: dict[str, Any]
-    line_: Any
-    reference_line_: Any
-    chosen_: Any
 
     def __init__(
         self,
@@ -135,25 +129,25 @@ class FrontierDisplay:
         Parameters
         ----------
         estimator : BudgetSearchCV or estimator with ``n_vectors``
-            A fitted search needs no more.
+            A fitted search needs no other argument.
         X, y : arrays, default=None
-            Rows and targets for anything else.
+            Rows and targets, for anything that is not a fitted search.
         budgets : sequence of int, default=None
             Numbers of vectors; None takes the search's.
         cv : int, splitter or iterable, default=5
             Folds.
         scoring : str or callable, default=None
-            Scores that are shares of 1: the error is what is missing.
+            A score that is at most 1, such as accuracy: the error is 1 minus the score.
         reference : estimator or float, default=None
-            The model, or score, to meet.
+            The model, or score, to match.
         x : {"vectors", "microseconds", "bytes"}, default="vectors"
             The cost.
         name : str, default=None
             Name of the curve; None is the class of the model.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -170,23 +164,7 @@ class FrontierDisplay:
             if X is None:
                 raise ValueError("X and y are needed to draw a search or model that is not fitted.")
             search = clone(search).fit(X, y)
-        goal, spread, cost = search.reference_score_, None, None
-        if search.reference_results_ is not None:
-            spread = 100.0 * search.reference_results_["standard_error_test_score"]
-            cost = search.reference_results_[COSTS[x][0]]
-        is_number = isinstance(search.reference, Real)
-        plain_error = search.scoring is None or search.scoring == "accuracy"
-        display = cls(
-            {_name(search.searched) if name is None else name: search_curve(search.cv_results_, x)},
-            x=x,
-            chosen=search.best_index_,
-            reference=None if goal is None else 100.0 * (1.0 - goal),
-            reference_error=spread,
-            reference_name="reference" if is_number else _name(search.reference),
-            reference_cost=cost,
-            error_name="error" if plain_error else f"1 - {_score_name(search.scoring)}",
-        )
-        return display.plot(ax=ax, **kwargs)
+        return cls(**search_frontier(search, x, name)).plot(ax=ax, **kwargs)
 
     @classmethod
     def from_results(
@@ -210,41 +188,23 @@ class FrontierDisplay:
         x : {"vectors", "microseconds", "bytes"}, default="vectors"
             The cost.
         chosen : int, default=None
-            Place of the budget to mark, on the first curve.
+            Index of the budget to mark on the first curve.
         reference : float or str, default=None
-            The error to meet in percent, or the method of the table whose error that is.
+            The error to match in percent, or the method of the table with that error.
         name : str, default="cross-validation"
             Name of the curve of ``cv_results_``.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
         FrontierDisplay
         """
         choice("x", x, COSTS)
-        columns = columns_of(results)
-        options: dict[str, Any] = {"x": x, "chosen": chosen}
-        if "mean_test_score" in columns:
-            curves = {name: search_curve(columns, x)}
-        elif {"method", "budget", "error"} <= set(columns):
-            curves = table_curves(columns, x)
-        else:
-            raise ValueError(
-                "results must have the columns of cv_results_ (mean_test_score, ...) or of a "
-                f"frontier table (method, budget, error, ...); got {sorted(columns)}."
-            )
-        if isinstance(reference, str):
-            choice("reference", reference, curves)
-            line = curves.pop(reference)
-            best = int(line.errors.argmin())
-            options |= {"reference": float(line.errors[best]), "reference_name": reference}
-            options["reference_cost"] = float(line.costs[best])
-        elif reference is not None:
-            options["reference"] = float(reference)
-        return cls(curves, **options).plot(ax=ax, **kwargs)
+        frontier = results_frontier(results, x, name, reference)
+        return cls(chosen=chosen, **frontier).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw.
@@ -254,7 +214,7 @@ class FrontierDisplay:
         ax : matplotlib Axes, default=None
             None makes a figure.
         **kwargs : dict
-            Go to matplotlib's ``errorbar``.
+            Passed to matplotlib's ``errorbar``.
 
         Returns
         -------
@@ -263,11 +223,9 @@ class FrontierDisplay:
         """
         ax = axes_for(self, ax)
         self.ax_, self.figure_ = ax, ax.figure
-        ax.set(xscale="log", xlabel=COSTS[self.x][2], ylabel=f"{self.error_name} (%)")
-        ax.grid(True, axis="y", color="#dddddd", linewidth=0.6)
-        ax.set_axisbelow(True)
-        plain(ax)
-        self.lines_ = {}
+        ax.set(xscale="log", xlabel=COSTS[self.x].label, ylabel=f"{self.error_name} (%)")
+        with_grid(ax, "y")
+        self.lines_: dict[str, Any] = {}
         for number, (name, curve) in enumerate(self.curves.items()):
             style: dict[str, Any] = {
                 "color": colour(number),
@@ -276,7 +234,7 @@ class FrontierDisplay:
                 "linewidth": 1.6,
                 "capsize": 3,
                 "elinewidth": 1.0,
-                "label": name,
+                "label": legend_name(name),
             }
             drawn = ax.errorbar(
                 curve.costs, curve.errors, yerr=curve.standard_errors, **(style | kwargs)
@@ -288,14 +246,9 @@ class FrontierDisplay:
         self._set_ticks(ax)
         handles, labels = ax.get_legend_handles_labels()
         # curves first, whatever order matplotlib has
-        order = sorted(range(len(labels)), key=lambda i: labels[i] not in self.curves)
-        legend = ax.legend(
-            [handles[i] for i in order],
-            [labels[i] for i in order],
-            frameon=False,
-            fontsize="small",
-        )
-        as_written(legend.get_texts())  # names may come from a file
+        curves = set(map(legend_name, self.curves))
+        order = sorted(range(len(labels)), key=lambda i: labels[i] not in curves)
+        add_legend(ax, [handles[i] for i in order], [labels[i] for i in order])
         return self
 
     def _draw_reference(self, ax: Any) -> None:
@@ -303,12 +256,12 @@ class FrontierDisplay:
         if self.reference is None:
             return
         cost = np.nan if self.reference_cost is None else self.reference_cost
-        between = f"{number_text(cost)} {COSTS[self.x][2]}, " if np.isfinite(cost) else ""
+        between = f"{number_text(cost)} {COSTS[self.x].label}, " if np.isfinite(cost) else ""
         label = f"{self.reference_name}: {between}{self.reference:.1f} %"
         self.reference_line_ = ax.axhline(
             self.reference, color=INK, linestyle="--", linewidth=1.2, label=label, zorder=1.5
         )
-        if self.reference_error:
+        if self.reference_error:  # a band behind the curves
             low, high = self.reference + self.reference_error * np.array([-1.0, 1.0])
             ax.axhspan(low, high, color=FAINT, alpha=0.18, linewidth=0, zorder=0.5)
 
@@ -325,9 +278,9 @@ class FrontierDisplay:
             marker="o",
             markersize=13,
             markerfacecolor="none",
-            markeredgecolor="#D55E00",
+            markeredgecolor=CHOSEN,
             markeredgewidth=1.8,
-            label=f"chosen: {number_text(cost)} {COSTS[self.x][2]}, {error:.1f} %",
+            label=f"chosen: {number_text(cost)} {COSTS[self.x].label}, {error:.1f} %",
         )
 
     def _set_ticks(self, ax: Any) -> None:
@@ -340,11 +293,3 @@ class FrontierDisplay:
             ticks_at(ax.xaxis, places)
         else:
             plain_log_ticks(ax.xaxis, costs.min(), costs.max())
-
-
-def _name(model: Any) -> str:
-    return type(getattr(model, "steps", [(None, model)])[-1][1]).__name__
-
-
-def _score_name(scoring: Any) -> str:
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

@@ -1,4 +1,4 @@
-"""Curves of error against cost out of tables of results."""
+"""Curves of error against cost, out of searches and tables of results."""
 
 from __future__ import annotations
 
@@ -6,17 +6,30 @@ import csv
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-# x -> (column of cv_results_, column of the frontier tables of benchmarks/, label)
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.base.parameters import choice
+from kernelet.plotting.models import last_step
+from kernelet.selection import BudgetSearchCV
+from kernelet.selection.rules import standard_errors
+
+
+class CostNames(NamedTuple):
+    """Names of a cost: in ``cv_results_``, in the frontier tables of benchmarks/, on an axis."""
+
+    in_search: str
+    in_table: str
+    label: str
+
+
 COSTS = {
-    "vectors": ("mean_n_vectors", "n_vectors", "vectors"),
-    "microseconds": ("mean_microseconds", "predict_us", "microseconds per row"),
-    "bytes": ("mean_bytes", "n_bytes", "bytes"),
+    "vectors": CostNames("mean_n_vectors", "n_vectors", "vectors"),
+    "microseconds": CostNames("mean_microseconds", "predict_us", "microseconds per row"),
+    "bytes": CostNames("mean_bytes", "n_bytes", "bytes"),
 }
 
 
@@ -33,6 +46,71 @@ class FrontierCurve:
     costs: FloatArray
     errors: FloatArray
     standard_errors: FloatArray
+
+
+def search_frontier(search: BudgetSearchCV, x: str, name: str | None) -> dict[str, Any]:
+    """What `FrontierDisplay` draws of a fitted search.
+
+    Parameters
+    ----------
+    search : BudgetSearchCV
+    x : {"vectors", "microseconds", "bytes"}
+    name : str or None
+        Of the curve; None is the class of the model.
+    """
+    frontier: dict[str, Any] = {"x": x, "chosen": search.best_index_}
+    own = type(last_step(search.searched)).__name__
+    frontier["curves"] = {own if name is None else name: search_curve(search.cv_results_, x)}
+    if search.reference_score_ is not None:
+        frontier["reference"] = 100.0 * (1.0 - search.reference_score_)
+    if search.reference is not None and not isinstance(search.reference, Real):
+        frontier["reference_name"] = type(last_step(search.reference)).__name__
+    if search.reference_results_ is not None:
+        spread = search.reference_results_["standard_error_test_score"]
+        frontier["reference_error"] = 100.0 * spread
+        frontier["reference_cost"] = search.reference_results_[COSTS[x].in_search]
+    if search.scoring is not None and search.scoring != "accuracy":
+        scoring = search.scoring
+        score = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        frontier["error_name"] = f"1 - {score}"
+    return frontier
+
+
+def results_frontier(
+    results: Any, x: str, name: str, reference: float | str | None
+) -> dict[str, Any]:
+    """What `FrontierDisplay` draws of a table.
+
+    Parameters
+    ----------
+    results : mapping, DataFrame, str or path
+        ``cv_results_``, or a frontier table.
+    x : {"vectors", "microseconds", "bytes"}
+    name : str
+        Of the curve of ``cv_results_``.
+    reference : float, str or None
+        An error in percent, or a method of the table, which is then no curve but a line.
+    """
+    columns = columns_of(results)
+    if "mean_test_score" in columns:
+        curves = {name: search_curve(columns, x)}
+    elif {"method", "budget", "error"} <= set(columns):
+        curves = table_curves(columns, x)
+    else:
+        raise ValueError(
+            "results must have the columns of cv_results_ (mean_test_score, ...) or of a "
+            f"frontier table (method, budget, error, ...); got {sorted(columns)}."
+        )
+    frontier: dict[str, Any] = {"x": x, "curves": curves}
+    if isinstance(reference, str):
+        choice("reference", reference, curves)
+        line = curves.pop(reference)
+        best = int(line.errors.argmin())
+        frontier |= {"reference": float(line.errors[best]), "reference_name": reference}
+        frontier["reference_cost"] = float(line.costs[best])
+    elif reference is not None:
+        frontier["reference"] = float(reference)
+    return frontier
 
 
 def columns_of(table: Any) -> dict[str, Any]:
@@ -62,7 +140,7 @@ def search_curve(results: Mapping[str, Any], x: str) -> FrontierCurve:
     """
     scores = np.asarray(results["mean_test_score"], dtype=np.float64)
     spread = np.asarray(results["standard_error_test_score"], dtype=np.float64)
-    costs = np.asarray(results[COSTS[x][0]], dtype=np.float64)
+    costs = np.asarray(results[COSTS[x].in_search], dtype=np.float64)
     return FrontierCurve(costs, 100.0 * (1.0 - scores), 100.0 * spread)
 
 
@@ -75,7 +153,7 @@ def table_curves(columns: Mapping[str, Any], x: str) -> dict[str, FrontierCurve]
         With ``method``, ``budget``, ``error`` (in percent), and the cost.
     x : {"vectors", "microseconds", "bytes"}
     """
-    cost_name = COSTS[x][1]
+    cost_name = COSTS[x].in_table
     runs: dict[str, dict[float, list[tuple[float, float]]]] = {}
     names = ("method", "budget", cost_name, "error")
     for method, budget, cost, error in zip(*(columns[name] for name in names), strict=True):
@@ -88,9 +166,8 @@ def table_curves(columns: Mapping[str, Any], x: str) -> dict[str, FrontierCurve]
 def _mean_curve(runs: Mapping[float, list[tuple[float, float]]]) -> FrontierCurve:
     points = []
     for _, group in sorted(runs.items()):
-        costs, errors = np.array(group).T
-        spread = errors.std(ddof=1) / np.sqrt(errors.size) if errors.size > 1 else 0.0
-        points.append((costs.mean(), errors.mean(), spread))
+        values = np.array(group)
+        points.append((*values.mean(axis=0), standard_errors(values)[1]))
     return FrontierCurve(*np.array(points).T)
 
 

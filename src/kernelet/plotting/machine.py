@@ -8,22 +8,27 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine
-from kernelet.plotting.canvas import INK, as_written, axes_for, colour, marker, pale, plain
-from kernelet.plotting.models import (
-    Expansion,
-    FloatArray,
-    expansion,
-    feature_names_of,
-    model_of,
+from kernelet.plotting.canvas import (
+    INK,
+    add_legend,
+    as_written,
+    axes_for,
+    colour,
+    legend_name,
+    marker,
+    pale,
+    plain,
 )
+from kernelet.plotting.models import Expansion, expansion, feature_names_of, last_step, model_of
+from kernelet.plotting.plane import class_codes, classes_of, scores_on_grid
 
-# Area of the mark of the weightiest vector, and of the least, in square points.
+# Area of the marks with the largest and the smallest coefficient, in square points: rows have 12.
 _LARGEST, _SMALLEST = 170.0, 35.0
-# With more vectors than this they are drawn smaller.
-_ROOMY = 25
-# Share of the data's range that is shown around them.
-_AROUND = 0.08
+# With more vectors than this they are drawn smaller, so that together they cover no more; but not
+# below this share, at which they are about as large as the marks of rows.
+_ROOMY, _LEAST_SHARE = 25, 0.15
 
 
 class MachineDisplay:
@@ -31,8 +36,8 @@ class MachineDisplay:
 
     Regions are shaded by class; a solid line is the boundary between them. For two classes dashed
     lines are f = -1 and f = +1, for more the f_k = +1 of each class in its colour. Rows are small
-    marks; the vectors are large ones, in the colour of the class they speak for most (white where
-    they are against it and for no other), their area growing with the coefficient. Made by
+    marks. Vectors are large marks in the colour of the class for which their coefficient is largest
+    (white if none is positive), and their area grows with the coefficient. Made by
     `from_estimator`.
 
     Parameters
@@ -82,14 +87,6 @@ class MachineDisplay:
     5
     """
 
-    ax_: Any
-    figure_: Any
-    surface_: Any
-    boundaries_: list[Any]
-    margins_: list[Any]
-    data_: list[Any]
-    vectors_: list[Any]
-
     def __init__(
         self,
         xx0: FloatArray,
@@ -132,7 +129,7 @@ class MachineDisplay:
         estimator : fitted classifier, search, Pipeline or KernelMachine
             With two features and ``decision_function``.
         X : array-like of shape (n_samples, 2)
-            Rows; they set what is shown of the plane.
+            Rows; the part of the plane around them is shown.
         y : array-like of shape (n_samples,), default=None
             Their labels; without them the rows are not drawn.
         grid_resolution : int, default=300
@@ -140,9 +137,9 @@ class MachineDisplay:
         feature_names : sequence of str, default=None
             Labels of the axes; None takes those the model has been fitted with.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -156,30 +153,10 @@ class MachineDisplay:
                 "VectorsDisplay shows the vectors of any machine."
             )
         names = feature_names_of(model, 2) if feature_names is None else list(feature_names)
-        axes = []
-        for low, high in zip(rows.min(axis=0), rows.max(axis=0), strict=True):
-            around = _AROUND * ((high - low) or 1.0)
-            axes.append(np.linspace(low - around, high + around, grid_resolution))
-        xx0, xx1 = np.meshgrid(*axes)
-        grid: Any = np.column_stack([xx0.ravel(), xx1.ravel()])
-        if hasattr(model, "feature_names_in_") and hasattr(X, "columns"):
-            grid = type(X)(grid, columns=X.columns)
-        scores = np.asarray(model.decision_function(grid))
-        scores = scores.reshape(*xx0.shape, *scores.shape[1:])
-        n_classes = 2 if scores.ndim == 2 else scores.shape[2]
-        classes = np.asarray(getattr(model, "classes_", np.arange(n_classes)))
-        if classes.size != n_classes:
-            raise ValueError(
-                "decision_function gives a score for each pair of classes; use "
-                'decision_function_shape="ovr".'
-            )
-        codes = None
-        if y is not None:
-            codes = np.searchsorted(classes, np.asarray(y))
-            if codes.max(initial=0) >= classes.size or np.any(classes[codes] != np.asarray(y)):
-                raise ValueError(f"y has labels that the model does not know: {classes.tolist()}.")
-        kernel_model = model.steps[-1][1] if hasattr(model, "steps") else model
-        ours = isinstance(model, KernelMachine) or hasattr(kernel_model, "machine_")
+        xx0, xx1, scores = scores_on_grid(model, X, grid_resolution)
+        classes = classes_of(model, scores)
+        # the several scores of an SVC are votes of pairs of classes
+        has_margins = scores.ndim == 2 or isinstance(model, KernelMachine)
         display = cls(
             xx0,
             xx1,
@@ -187,9 +164,9 @@ class MachineDisplay:
             expansion(model),
             classes,
             X=rows,
-            codes=codes,
+            codes=None if y is None else class_codes(classes, y),
             feature_names=names,
-            has_margins=ours or n_classes == 2,
+            has_margins=has_margins or hasattr(last_step(model), "machine_"),
         )
         return display.plot(ax=ax, **kwargs)
 
@@ -201,7 +178,7 @@ class MachineDisplay:
         ax : matplotlib Axes, default=None
             None makes a figure.
         **kwargs : dict
-            Go to matplotlib's ``scatter`` of the vectors.
+            Passed to matplotlib's ``scatter`` of the vectors.
 
         Returns
         -------
@@ -210,28 +187,7 @@ class MachineDisplay:
         """
         ax = axes_for(self, ax, (6.0, 5.0))
         self.ax_, self.figure_ = ax, ax.figure
-        n_classes = self.classes.size
-        f = self.scores if self.scores.ndim == 3 else np.stack([-self.scores, self.scores], axis=2)
-        self.surface_ = ax.contourf(
-            self.xx0,
-            self.xx1,
-            f.argmax(axis=2),
-            levels=np.arange(n_classes + 1) - 0.5,
-            colors=[pale(colour(k)) for k in range(n_classes)],
-        )
-        self.boundaries_, self.margins_ = [], []
-        if self.scores.ndim == 2:
-            self.boundaries_.append(self._contour(ax, self.scores, [0.0], INK, "solid", 1.8))
-            if self.has_margins:
-                self.margins_.append(self._contour(ax, self.scores, [-1, 1], INK, "dashed", 1.0))
-        else:
-            for k in range(n_classes):
-                lead = f[:, :, k] - np.delete(f, k, axis=2).max(axis=2)
-                self.boundaries_.append(self._contour(ax, lead, [0.0], INK, "solid", 1.4))
-                if self.has_margins:
-                    self.margins_.append(
-                        self._contour(ax, f[:, :, k], [1.0], colour(k), "dashed", 1.2)
-                    )
+        self._draw_regions(ax)
         self._draw_data(ax)
         self._draw_vectors(ax, kwargs)
         ax.set(
@@ -246,15 +202,31 @@ class MachineDisplay:
             name = "f = +1, -1" if self.scores.ndim == 2 else "f of the class = 1"
             ax.plot([], [], color=INK, linestyle="dashed", linewidth=1.0, label=name)
         # beside the plane, not on it: there is data everywhere
-        legend = ax.legend(
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            frameon=False,
-            fontsize="small",
-            markerscale=1.3,
-        )
-        as_written(legend.get_texts())
+        add_legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1.0), markerscale=1.3)
         return self
+
+    def _draw_regions(self, ax: Any) -> None:
+        n_classes = self.classes.size
+        f = self.scores if self.scores.ndim == 3 else np.stack([-self.scores, self.scores], axis=2)
+        self.surface_ = ax.contourf(
+            self.xx0,
+            self.xx1,
+            f.argmax(axis=2),
+            levels=np.arange(n_classes + 1) - 0.5,
+            colors=[pale(colour(k)) for k in range(n_classes)],
+        )
+        self.boundaries_: list[Any] = []
+        self.margins_: list[Any] = []
+        if self.scores.ndim == 2:
+            self.boundaries_.append(self._contour(ax, self.scores, [0.0], INK, "solid", 1.8))
+            if self.has_margins:
+                self.margins_.append(self._contour(ax, self.scores, [-1, 1], INK, "dashed", 1.0))
+            return
+        for k in range(n_classes):
+            own, others = f[:, :, k], np.delete(f, k, axis=2).max(axis=2)
+            self.boundaries_.append(self._contour(ax, own - others, [0.0], INK, "solid", 1.4))
+            if self.has_margins:
+                self.margins_.append(self._contour(ax, own, [1.0], colour(k), "dashed", 1.2))
 
     def _contour(
         self, ax: Any, values: FloatArray, levels: list[float], color: str, line: str, width: float
@@ -263,18 +235,11 @@ class MachineDisplay:
         reached = [level for level in levels if values.min() < level < values.max()]
         if not reached:
             return None
-        return ax.contour(
-            self.xx0,
-            self.xx1,
-            values,
-            levels=reached,
-            colors=color,
-            linestyles=line,
-            linewidths=width,
-        )
+        style = {"colors": color, "linestyles": line, "linewidths": width}
+        return ax.contour(self.xx0, self.xx1, values, levels=reached, **style)
 
     def _draw_data(self, ax: Any) -> None:
-        self.data_ = []
+        self.data_: list[Any] = []
         if self.X is None or self.codes is None:
             return
         for k, label in enumerate(self.classes):
@@ -288,19 +253,19 @@ class MachineDisplay:
                     color=colour(k),
                     alpha=0.75,
                     linewidths=0,
-                    # matplotlib leaves out what begins with "_"
-                    label=f" {label}" if str(label).startswith("_") else f"{label}",
-                    zorder=2.2,
+                    label=legend_name(label),
+                    zorder=2.2,  # above the lines, which have 2, and below the vectors
                 )
             )
 
     def _draw_vectors(self, ax: Any, kwargs: dict[str, Any]) -> None:
-        self.vectors_ = []
+        self.vectors_: list[Any] = []
         if self.expansion is None:
             return
+        # areas compare coefficients with each other: how large they are depends on C
         size = np.abs(self.expansion.weight)
         total = size.size
-        crowd = min(1.0, max(_ROOMY / max(total, 1), 0.15))
+        crowd = min(1.0, max(_ROOMY / max(total, 1), _LEAST_SHARE))
         share = size / max(size.max(initial=0.0), np.finfo(np.float64).tiny)
         area = crowd * (_SMALLEST + (_LARGEST - _SMALLEST) * share)
         for k in range(self.classes.size):
@@ -317,6 +282,7 @@ class MachineDisplay:
             self.vectors_.append(
                 ax.scatter(places[:, 0], places[:, 1], s=area[here], **(style | kwargs))
             )
+        # the legend has one mark for vectors, of no class and of medium size
         ax.scatter(
             [],
             [],

@@ -10,23 +10,22 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Vectors of a model and whom they speak for.
+    """Vectors of a model, and the class that each supports.
 
     Attributes
     ----------
     vectors : ndarray of shape (m, d)
     side : ndarray of shape (m,)
-        The class that each speaks for most, as a place in ``classes``; of one that speaks for none
-        the class it is most against.
+        The class of the largest coefficient, as a place in ``classes``; if none is positive, that
+        of the smallest.
     weight : ndarray of shape (m,)
-        The coefficient with which it does so, negative for those that are against it.
+        That coefficient.
     classes : ndarray
     """
 
@@ -44,6 +43,11 @@ def model_of(source: Any) -> Any:
     return model
 
 
+def last_step(model: Any) -> Any:
+    """The estimator at the end of a Pipeline; any other model itself."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
 def expansion(source: Any) -> Expansion:
     """The vectors of a machine, a classifier of ours, an SVC, a search or a Pipeline of these.
 
@@ -52,14 +56,14 @@ def expansion(source: Any) -> Expansion:
     """
     model = model_of(source)
     if isinstance(model, Pipeline):
-        inner = expansion(model.steps[-1][1])
+        inner = expansion(last_step(model))
         head = model[:-1]
         if len(head) == 0:
             return inner
         if not hasattr(head, "inverse_transform"):
             raise ValueError(
                 "the vectors lie behind transformers that have no inverse_transform; give the "
-                f"last step of the Pipeline, {type(model.steps[-1][1]).__name__}, by itself."
+                f"last step of the Pipeline, {type(last_step(model)).__name__}, by itself."
             )
         rows = np.asarray(head.inverse_transform(inner.vectors))
         return Expansion(rows, inner.side, inner.weight, inner.classes)
@@ -73,7 +77,7 @@ def expansion(source: Any) -> Expansion:
         elif beta.shape[1] == classes.size:
             side = np.where(beta.max(axis=1) > 0, beta.argmax(axis=1), beta.argmin(axis=1))
             weight = np.take_along_axis(beta, side[:, None], axis=1)[:, 0]
-        else:  # one function for each pair of classes, or features: no class is spoken for
+        else:  # one function for each pair of classes, or features: no class is supported
             side, weight = np.zeros(beta.shape[0], dtype=np.intp), np.abs(beta).sum(axis=1)
         return Expansion(np.asarray(machine.vectors, np.float64), side, weight, classes)
     vectors = getattr(model, "support_vectors_", None)
@@ -82,11 +86,14 @@ def expansion(source: Any) -> Expansion:
             f"{type(model).__name__} has no vectors; give a classifier of kernelet, a "
             "KernelMachine or an SVC."
         )
-    dense = vectors.toarray() if hasattr(vectors, "toarray") else vectors
-    dual = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
     side = np.repeat(np.arange(model.n_support_.size), model.n_support_)
-    weight = np.abs(dual).sum(axis=0)
-    return Expansion(np.asarray(dense), side, weight, np.asarray(getattr(model, "classes_", [0])))
+    weight = np.abs(_dense(model.dual_coef_)).sum(axis=0)
+    return Expansion(_dense(vectors), side, weight, np.asarray(getattr(model, "classes_", [0])))
+
+
+def _dense(array: Any) -> FloatArray:
+    """What an SVC has learned, which is sparse where its rows were."""
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array)
 
 
 def feature_names_of(source: Any, n_features: int) -> list[str]:

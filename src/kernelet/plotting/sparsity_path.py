@@ -7,12 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.plotting.canvas import axes_for, colour, plain, plain_log_ticks
-from kernelet.plotting.models import model_of
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.plotting.canvas import (
+    add_legend,
+    axes_for,
+    colour,
+    legend_name,
+    plain_log_ticks,
+    with_grid,
+)
+from kernelet.plotting.models import last_step, model_of
 
-FloatArray = NDArray[np.float64]
+# Steps up to which each has a mark of its own; more would hide the line.
+_MOST_MARKS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +48,7 @@ class SparsityPathDisplay:
     names : sequence of str, default=None
         What each is called.
     step_name : str, default="step"
-        What is counted to the right.
+        What the horizontal axis counts.
     first_step : int, default=0
         Where the count begins.
 
@@ -70,13 +78,6 @@ class SparsityPathDisplay:
     array([1., 2., 4.])
     """
 
-    bounding_ax_: Any
-    ax_: Any
-    vectors_ax_: Any
-    figure_: Any
-    lines_: list[Any]
-    vectors_lines_: list[Any]
-
     def __init__(
         self,
         paths: Sequence[SparsityPath],
@@ -99,17 +100,15 @@ class SparsityPathDisplay:
         estimator : fitted model, search or Pipeline
             `NormSVC` has a path, `SparseSVC` a history of its objective.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
         SparsityPathDisplay
         """
-        model = model_of(estimator)
-        if hasattr(model, "steps"):
-            model = model.steps[-1][1]
+        model = last_step(model_of(estimator))
         path: Any = getattr(model, "sparsity_path_", None)
         history: Any = getattr(model, "history_", None)
         if path is not None:
@@ -140,11 +139,11 @@ class SparsityPathDisplay:
             With ``n_vectors`` and ``objective`` after each step; a sequence of such, one for each
             search; or a sequence of fitted models with ``n_vectors_`` and ``objective_``.
         step_name : str, default=None
-            What is counted to the right; None is "step", or "model" for models.
+            What the horizontal axis counts; None is "step", or "model" for models.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -164,7 +163,7 @@ class SparsityPathDisplay:
         ax : matplotlib Axes, default=None
             None makes a figure.
         **kwargs : dict
-            Go to matplotlib's ``plot``.
+            Passed to matplotlib's ``plot``.
 
         Returns
         -------
@@ -176,17 +175,19 @@ class SparsityPathDisplay:
         self.figure_ = self.bounding_ax_.figure
         self.ax_, self.vectors_ax_ = self.bounding_ax_, None
         if changes:
-            # insets, and not new axes: every layout keeps them with their parent
+            # insets, and not new axes: every layout keeps them with their parent. The objective
+            # has the larger part, and the gap fits half a number of each vertical axis
             self.bounding_ax_.set_axis_off()
             self.ax_ = self.bounding_ax_.inset_axes((0.0, 0.41, 1.0, 0.59))
             self.vectors_ax_ = self.bounding_ax_.inset_axes((0.0, 0.0, 1.0, 0.36), sharex=self.ax_)
-        self.lines_, self.vectors_lines_ = [], []
+        self.lines_: list[Any] = []
+        self.vectors_lines_: list[Any] = []
         for number, path in enumerate(self.paths):
             style: dict[str, Any] = {"color": colour(number), "linewidth": 1.8}
-            if len(path.objective) <= 30:
+            if len(path.objective) <= _MOST_MARKS:
                 style |= {"marker": "o", "markersize": 4}
             if self.names is not None:
-                style["label"] = self.names[number]
+                style["label"] = legend_name(self.names[number])
             steps = self.first_step + np.arange(len(path.objective))
             (line,) = self.ax_.plot(steps, path.objective, **(style | kwargs))
             self.lines_.append(line)
@@ -212,11 +213,9 @@ class SparsityPathDisplay:
             self.ax_.tick_params(labelbottom=False)
         for axes in (self.ax_, self.vectors_ax_):
             if axes is not None:
-                plain(axes)
-                axes.grid(True, color="#dddddd", linewidth=0.6)
-                axes.set_axisbelow(True)
+                with_grid(axes)
         if self.names is not None:
-            self.ax_.legend(frameon=False, fontsize="small")
+            add_legend(self.ax_)
         return self
 
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet.learners.base.parameters import choice, count
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.base.parameters import count
 from kernelet.machine.texts import visible
 from kernelet.plotting.canvas import INK, as_written, axes_for, number_text, plain
-from kernelet.plotting.models import FloatArray, expansion, feature_names_of, model_of
+from kernelet.plotting.models import expansion, feature_names_of, model_of
+from kernelet.plotting.mosaic import mosaic, picture_shape
 
-KINDS = ("auto", "images", "table")
-# Fewer pixels than this make no picture.
-_LEAST_PIXELS = 16
-# A table of more cells has no numbers in them.
+# A table of more cells shows colours only: nobody would compare all the numbers.
 _MOST_NUMBERS = 200
+# Share of the colour scale beyond which its ends are so dark that numbers are white.
+_DARK = 0.65
 
 
 class VectorsDisplay:
-    """The vectors of a machine, those of one class together and the weightiest first.
+    """The vectors of a machine, by class and in the order of their coefficients.
 
     Made by `from_estimator` or `from_vectors`.
 
@@ -31,7 +31,7 @@ class VectorsDisplay:
     vectors : ndarray of shape (m, d)
         The vectors.
     labels : sequence of str
-        What is written to each.
+        Text above each picture, or before each row of a table.
     label_name : str, default="vector"
         What the labels are, written above those of a table.
     shape : tuple of int, default=None
@@ -60,11 +60,6 @@ class VectorsDisplay:
     >>> display.shape, len(display.texts_)
     ((8, 8), 6)
     """
-
-    ax_: Any
-    figure_: Any
-    image_: Any
-    texts_: list[Any]
 
     def __init__(
         self,
@@ -107,11 +102,11 @@ class VectorsDisplay:
         feature_names : sequence of str, default=None
             Names of the features; None takes those the model has been fitted with.
         max_vectors : int, default=60
-            Of more, the weightiest are shown.
+            If there are more, those with the largest coefficients are shown.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -122,10 +117,9 @@ class VectorsDisplay:
         size = np.abs(found.weight)
         kept = np.argsort(-size, kind="stable")[: count("max_vectors", max_vectors)]
         order = kept[np.lexsort((-size[kept], found.side[kept]))]
+        has_classes = found.classes.size > 1
         labels = [
-            f"{found.classes[found.side[j]]}  ({found.weight[j]:.2g})"
-            if found.classes.size > 1
-            else f"({found.weight[j]:.2g})"
+            f"{found.classes[found.side[j]]}  " * has_classes + f"({found.weight[j]:.2g})"
             for j in order
         ]
         if feature_names is None and hasattr(model, "feature_names_in_"):
@@ -133,7 +127,7 @@ class VectorsDisplay:
         return cls.from_vectors(
             found.vectors[order],
             labels=labels,
-            label_name="class (coefficient)" if found.classes.size > 1 else "(coefficient)",
+            label_name="class (coefficient)" if has_classes else "(coefficient)",
             kind=kind,
             shape=shape,
             feature_names=feature_names,
@@ -161,7 +155,7 @@ class VectorsDisplay:
         vectors : array-like of shape (m, d)
             The vectors.
         labels : sequence of str, default=None
-            What is written to each; None numbers them.
+            Text above or before each; None numbers them.
         label_name : str, default="vector"
             What the labels are, written above those of a table.
         kind : {"auto", "images", "table"}, default="auto"
@@ -171,9 +165,9 @@ class VectorsDisplay:
         feature_names : sequence of str, default=None
             Names of the columns of a table.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
         **kwargs : dict
-            Go to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -189,7 +183,7 @@ class VectorsDisplay:
             raise ValueError(
                 f"feature_names holds {len(feature_names)} names for {Z.shape[1]} features."
             )
-        shape = _picture_shape(kind, shape, Z.shape[1], feature_names is not None)
+        shape = picture_shape(kind, shape, Z.shape[1], feature_names is not None)
         display = cls(Z, names, label_name=label_name, shape=shape, feature_names=feature_names)
         return display.plot(ax=ax, **kwargs)
 
@@ -201,7 +195,7 @@ class VectorsDisplay:
         ax : matplotlib Axes, default=None
             None makes a figure.
         **kwargs : dict
-            Go to matplotlib's ``imshow``.
+            Passed to matplotlib's ``imshow``.
 
         Returns
         -------
@@ -215,46 +209,29 @@ class VectorsDisplay:
 
     def _draw_pictures(self, ax: Any, kwargs: dict[str, Any]) -> None:
         assert self.shape is not None
-        height, width = self.shape
-        m = len(self.vectors)
-        n_columns = min(m, max(1, math.ceil(math.sqrt(1.6 * m * height / width))))
-        n_rows = math.ceil(m / n_columns)
-        # room between pictures, and for a line of text above each
-        gap, top = max(1, round(0.12 * width)), max(2, round(0.3 * height))
-        mosaic = np.full((n_rows * (height + top), n_columns * (width + gap) - gap), np.nan)
-        figsize = (0.95 * n_columns + 0.3, 0.95 * n_rows * (height + top) / (width + gap) + 0.2)
-        self.ax_ = axes_for(self, ax, figsize)
-        self.texts_ = []
-        for j, (vector, label) in enumerate(zip(self.vectors, self.labels, strict=True)):
-            row, column = divmod(j, n_columns)
-            y, x = row * (height + top) + top, column * (width + gap)
-            mosaic[y : y + height, x : x + width] = vector.reshape(self.shape)
-            self.texts_.append(
-                self.ax_.text(
-                    x + width / 2 - 0.5,
-                    y - 0.5 - 0.06 * height,
-                    label,
-                    ha="center",
-                    va="bottom",
-                    fontsize=8,
-                    color=INK,
-                )
-            )
+        laid_out = mosaic(self.vectors, self.shape)
+        self.ax_ = axes_for(self, ax, laid_out.figsize)
+        style = {"ha": "center", "va": "bottom", "fontsize": 8, "color": INK}
+        self.texts_ = [
+            self.ax_.text(x, y, label, **style)
+            for (x, y), label in zip(laid_out.labels, self.labels, strict=True)
+        ]
         as_written(self.texts_)
-        self.image_ = self.ax_.imshow(
-            mosaic, **({"cmap": "gray", "interpolation": "nearest"} | kwargs)
-        )
+        gray = {"cmap": "gray", "interpolation": "nearest"}
+        self.image_ = self.ax_.imshow(laid_out.pixels, **(gray | kwargs))
         self.ax_.set_axis_off()
 
     def _draw_table(self, ax: Any, kwargs: dict[str, Any]) -> None:
         m, d = self.vectors.shape
+        # inches: a cell fits a number of four digits; more columns than 20 share their width
         self.ax_ = axes_for(self, ax, (1.8 + 0.75 * min(d, 20), 1.4 + 0.32 * m))
         # features come in different units: colours compare the vectors within each
         spread = self.vectors.std(axis=0)
         scaled = (self.vectors - self.vectors.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        # vectors that are all the same differ by rounding, which must not be seen
         limit = max(float(np.abs(scaled).max()), 1e-12)
-        style: dict[str, Any] = {"cmap": "PuOr", "vmin": -limit, "vmax": limit, "aspect": "auto"}
-        self.image_ = self.ax_.imshow(scaled, **(style | kwargs))
+        colours = {"cmap": "PuOr", "vmin": -limit, "vmax": limit, "aspect": "auto"}
+        self.image_ = self.ax_.imshow(scaled, **(colours | kwargs))
         names = [visible(name) for name in self.feature_names or ()]
         names = names or [f"x{number + 1}" for number in range(d)]
         self.ax_.set_xticks(range(d), names, rotation=40, ha="right", rotation_mode="anchor")
@@ -278,36 +255,7 @@ class VectorsDisplay:
         self.texts_ = []
         if m * d > _MOST_NUMBERS:
             return
+        style = {"ha": "center", "va": "center", "fontsize": 8}
         for (i, j), value in np.ndenumerate(self.vectors):
-            ink = "white" if abs(scaled[i, j]) > 0.65 * limit else INK
-            self.texts_.append(
-                self.ax_.text(
-                    j, i, number_text(value), ha="center", va="center", fontsize=8, color=ink
-                )
-            )
-
-
-def _picture_shape(
-    kind: str, shape: tuple[int, int] | None, n_features: int, has_names: bool
-) -> tuple[int, int] | None:
-    """Height and width of a picture; None for a table."""
-    choice("kind", kind, KINDS)
-    if kind == "table":
-        return None
-    if shape is not None:
-        height, width = (count("shape", size) for size in shape)
-        if height * width != n_features:
-            raise ValueError(
-                f"shape={tuple(shape)} has {height * width} pixels, the vectors {n_features}."
-            )
-        return height, width
-    side = math.isqrt(n_features)
-    if side * side == n_features and (
-        kind == "images" or (n_features >= _LEAST_PIXELS and not has_names)
-    ):
-        return side, side
-    if kind == "images":
-        raise ValueError(
-            f"{n_features} features make no square picture; give shape=(height, width)."
-        )
-    return None
+            ink = "white" if abs(scaled[i, j]) > _DARK * limit else INK
+            self.texts_.append(self.ax_.text(j, i, number_text(value), color=ink, **style))

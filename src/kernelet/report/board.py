@@ -14,9 +14,12 @@ from kernelet.report.comparison import SVM, clocked
 from kernelet.report.digits import plain_document
 from kernelet.report.methods import Task, methods
 
-N_TRAIN = 400
+N_TRAIN = 400  # 25 points a square
+# Of gamma from 0.5 to 8 and C from 1 to 1000 in powers, among the best for the full SVM: 7.3 % with
+# the seed 0, where the least is 7.1 %.
 GAMMA = 2.0
 C = 100.0
+# From too few for 16 squares to three a square.
 SIZES = (4, 8, 12, 16, 24, 32, 48)
 
 
@@ -33,7 +36,7 @@ def board_document(
     sizes: tuple[int, ...] = SIZES,
     begun: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """All that the page draws of the board, as JSON knows it.
+    """All that the page draws of the board, in types of JSON.
 
     Parameters
     ----------

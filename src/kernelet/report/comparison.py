@@ -1,4 +1,4 @@
-"""The full SVM beside small machines on scikit-learn's digits: what each gets wrong and costs."""
+"""Compare the full SVM with small machines on scikit-learn's digits: test error and cost."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from kernelet.kernels import resolve_kernel
 from kernelet.report.methods import Method, Task, jobs
 from kernelet.selection.cost import microseconds_per_row, model_bytes, vectors_used
 
+# The least power of ten beyond which the full SVM gets no better: test errors of 0.7, 1.7 and 0.7 %
+# with the seeds 0 to 2, for C = 10, 100 and 1000 alike. A third of the 1797 digits is for testing.
 C = 10.0
 N_TEST = 600
 SVM = "SVC of scikit-learn"
@@ -25,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Measured:
-    """What the table says of a model.
+    """The figures of a model.
 
     Attributes
     ----------
@@ -52,6 +54,19 @@ class Measured:
     microseconds_per_row: float
     model_bytes: int
     fit_seconds: float
+
+    @property
+    def cells(self) -> list[str]:
+        """A row of a table: the name, and every figure as text."""
+        return [
+            self.model,
+            f"{100 * self.test_error:.1f} %",
+            str(self.vectors),
+            str(self.kernel_values_per_row),
+            f"{self.microseconds_per_row:.2f}",
+            str(self.model_bytes),
+            f"{self.fit_seconds:.2f}",
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +110,7 @@ def compare(
 
 
 def compile_seconds(task: Task) -> float:
-    """Seconds of a first, tiny fit: what comes once and belongs to no model."""
+    """Seconds of a first fit, of 3 vectors on 100 rows: what happens once is most of its time."""
     few = Task(
         task.X_train[:100], task.y_train[:100], task.X_test, task.y_test, task.kernel, C, 0, None, 0
     )

@@ -1,4 +1,4 @@
-"""The digits' machines for a page: their figures, their vectors as images, one to write for."""
+"""The digits' machines for a page: figures, vectors as images, and one that reads what is drawn."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.export.javascript import model_document
 from kernelet.export.model import ExportedModel, exported_model
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.report.comparison import Compared
 from kernelet.report.methods import methods
 
-FloatArray = NDArray[np.float64]
-# Of a machine with more vectors the first are shown.
+# Of a machine with more vectors the first are shown: ten rows of ten pictures.
 MOST_PICTURES = 100
 
 
 def digits_document(
     compared: Sequence[Compared], sizes: Sequence[int], examples: Sequence[Sequence[int]]
 ) -> dict[str, Any]:
-    """What the page needs of the models that were compared, as JSON knows it."""
+    """What the page needs of the models that were compared, in types of JSON."""
     models = [_entry(entry) for entry in compared]
     writer = _writer(compared, sizes)
     return {
@@ -53,7 +52,7 @@ def _without_arrays(value: Any) -> Any:
 
 
 def class_weights(exported: ExportedModel) -> FloatArray:
-    """What each vector adds to the score of each class, times its kernel value.
+    """The weight of each vector's kernel value in the score of each class.
 
     A pair's coefficient counts for the first class of the pair and against the second. Of two
     classes with one score the second has it, and the first the opposite.

@@ -88,7 +88,7 @@ def demo_page(demo: Demo) -> str:
         "script_hash": _hash(script),
         "document": script_json(page_document(demo), allow_nan=False, separators=(",", ":")),
     }
-    # one pass: what is put in is not looked at again
+    # one pass, so that what is put in is not searched again
     return re.sub(r"@@(\w+)@@", lambda found: parts[found.group(1)], _asset("page.html"))
 
 
@@ -102,9 +102,9 @@ def page_document(demo: Demo) -> dict[str, Any]:
 
 
 def best_small(models: Sequence[Measured]) -> Measured:
-    """The small machine to speak of: the fewest vectors within one point of the full SVM's error.
+    """The machine that the page is about: the fewest vectors within a point of the SVM's error.
 
-    Where there is none, the one of the least error.
+    Where there is none, the one with the least error.
     """
     svm, *small = models
     near = [model for model in small if model.test_error <= svm.test_error + 0.01]
@@ -121,21 +121,15 @@ def figures_table(models: Sequence[Measured]) -> str:
 
 
 def _row(model: Measured, is_full: bool) -> str:
-    cells = (
-        f"{100 * model.test_error:.1f} %",
-        f"{model.vectors}",
-        f"{model.kernel_values_per_row}",
-        f"{model.microseconds_per_row:.2f}",
-        f"{model.model_bytes}",
-        f"{model.fit_seconds:.2f}",
-    )
+    name, *figures = model.cells
     kind = ' class="full"' if is_full else ""
-    data = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr{kind}><th scope="row">{_html(model.model)}</th>{data}</tr>'
+    data = "".join(f"<td>{figure}</td>" for figure in figures)
+    return f'<tr{kind}><th scope="row">{_html(name)}</th>{data}</tr>'
 
 
 def _lead(svm: Measured, best: Measured) -> str:
     points = 100 * (best.test_error - svm.test_error)
+    # less than 0.05 would be printed as 0.0
     cost = "at the same error" if abs(points) < 0.05 else f"for {points:+.1f} points of error"
     return (
         f"On handwritten digits, {best.method} with {best.vectors} vectors needs "
@@ -152,14 +146,10 @@ def _tiles(svm: Measured, best: Measured) -> list[str]:
     speed = svm.microseconds_per_row / best.microseconds_per_row
     size = svm.model_bytes / best.model_bytes
     return [
-        tile("vectors", f"{best.vectors}", f"in place of {svm.vectors}"),
+        tile("vectors", best.cells[2], f"in place of {svm.vectors}"),
         tile("faster", f"{speed:.0f} times", f"{best.microseconds_per_row:.2f} µs a row"),
         tile("smaller", f"{size:.0f} times", f"{best.model_bytes / 1000:.1f} kB"),
-        tile(
-            "test error",
-            f"{100 * best.test_error:.1f} %",
-            f"full SVM: {100 * svm.test_error:.1f} %",
-        ),
+        tile("test error", best.cells[1], f"full SVM: {svm.cells[1]}"),
     ]
 
 
@@ -172,7 +162,7 @@ def _data_text(facts: Mapping[str, Any]) -> str:
 
 
 def _html(text: str) -> str:
-    """A text that is nothing but text, of characters that are seen."""
+    """A text in HTML, escaped and with visible characters only."""
     return escape(visible(text))
 
 

@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
-from kernelet.kernels.numerics.blocks import one_blas_thread
+from kernelet.kernels.numerics.blocks import THREADED_ELEMENTS, one_blas_thread
 
-# Rows are predicted in batches of this length: the overhead of a call is shared by as many.
+# Rows are predicted in batches of this length, as the documentation says: the overhead of a call
+# is shared by all of them.
 BATCH = 1000
-# A batch with more kernel values is cut: a machine would take several threads for it.
-_MOST_VALUES = 1_000_000
-_RUNS = 10
-# Seconds after which no further run is begun.
+# A batch with more kernel values is cut: with its scratch it would be worth several threads.
+_MOST_VALUES = THREADED_ELEMENTS // 2
+# A search measures every model of every fold, so that a measurement must be short beside a fit: no
+# run begins after this many seconds. Slow models then have one run, which is long enough by itself.
 _ENOUGH = 0.02
+# Runs of a quick model. The least of them is taken, which more runs hardly lower.
+_RUNS = 10
 
 
 def kernel_step(model: Any) -> Any:
@@ -30,7 +34,7 @@ def kernel_step(model: Any) -> Any:
 
 
 def vectors_used(model: Any) -> float:
-    """Kernel evaluations per row; NaN for a model that is none of kernels.
+    """Kernel evaluations per row; NaN for a model without kernels.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def vectors_used(model: Any) -> float:
 
 
 def model_bytes(model: Any) -> float:
-    """Bytes of vectors, coefficients and intercepts; NaN for a model that is none of kernels.
+    """Bytes of vectors, coefficients and intercepts; NaN for a model without kernels.
 
     Those of a machine are its `nbytes`: behind a matrix, vectors are as long as it has rows.
 
@@ -70,16 +74,16 @@ def model_bytes(model: Any) -> float:
 
 
 def microseconds_per_row(model: Any, X: Any) -> float:
-    """Microseconds that a row costs on one thread, in batches of 1000.
+    """Microseconds to predict a row on one thread, in batches of 1000.
 
-    The least of a few runs, as others' work on the computer can only add to it.
+    The least of a few runs, because other work on the computer can only add to it.
 
     Parameters
     ----------
     model : fitted model
-        Timed is ``decision_function``, or else ``predict`` or ``transform``.
+        Its ``decision_function`` is timed, or else its ``predict`` or ``transform``.
     X : array-like or sparse matrix
-        Rows; few are repeated to fill a batch.
+        Rows, repeated to fill a batch if there are fewer.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def microseconds_per_row(model: Any, X: Any) -> float:
     methods = [method for name in names if (method := getattr(model, name, None)) is not None]
     if not methods:
         return float("nan")
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = _num_samples(X)
     n_vectors = np.nan_to_num(vectors_used(model), nan=1.0)
     batch = min(BATCH, max(10, int(_MOST_VALUES / max(n_vectors, 1.0))))
     # A tenth of a batch first: for a slow model that is enough.

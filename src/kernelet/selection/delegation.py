@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners import SparseSVC
 from kernelet.learners.base.lazy_prediction import lazily
 from kernelet.machine import KernelMachine
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class FittedModel(Protocol):
+    """What a search may be asked for, if the model that it has chosen has it."""
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    machine_: KernelMachine
+    n_vectors_: int
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels or values."""
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores."""
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities."""
+
+    def transform(self, X: Any) -> Any:
+        """Features; a data frame where ``set_output`` asks for one."""
 
 
 def if_best_has(method: str) -> Callable[[Method], Method]:
@@ -35,7 +58,7 @@ class ChosenModel(BaseEstimator):
 
     estimator: Any
     refit: bool
-    best_estimator_: Any
+    best_estimator_: FittedModel
 
     @property
     def searched(self) -> Any:
@@ -55,63 +78,67 @@ class ChosenModel(BaseEstimator):
                 "estimator.set_params(**search.best_params_) yourself, or set refit=True."
             )
 
+    def _chosen(self) -> FittedModel:
+        """The chosen model; scikit-learn's error before ``fit``."""
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    # Attributes raise AttributeError before ``fit``, as those of scikit-learn's searches do.
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels of the chosen model."""
-        labels: NDArray[Any] = self.best_estimator_.classes_
-        return labels
+        return self.best_estimator_.classes_
 
     @property
     def n_features_in_(self) -> int:
         """Number of features of the rows."""
-        n_features: int = self.best_estimator_.n_features_in_
-        return n_features
+        return self.best_estimator_.n_features_in_
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """Names of the features, when the rows had any."""
-        names: NDArray[Any] = self.best_estimator_.feature_names_in_
-        return names
+        return self.best_estimator_.feature_names_in_
 
     @property
     def machine_(self) -> KernelMachine:
         """The machine of the chosen model."""
-        machine: KernelMachine = self.best_estimator_.machine_
-        return machine
+        return self.best_estimator_.machine_
 
     @property
     def n_vectors_(self) -> int:
         """How many vectors the chosen model has."""
-        n_vectors: int = self.best_estimator_.n_vectors_
-        return n_vectors
+        return self.best_estimator_.n_vectors_
 
     @if_best_has("predict")
     @lazily
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the chosen model."""
-        check_is_fitted(self)
-        predicted: NDArray[Any] = self.best_estimator_.predict(X)
-        return predicted
+        return self._chosen().predict(X)
 
     @if_best_has("decision_function")
     @lazily
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> FloatArray:
         """Scores of the rows by the chosen model."""
-        check_is_fitted(self)
-        scores: NDArray[np.float64] = self.best_estimator_.decision_function(X)
-        return scores
+        return self._chosen().decision_function(X)
 
     @if_best_has("predict_proba")
     @lazily
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities of the rows by the chosen model."""
-        check_is_fitted(self)
-        probabilities: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
-        return probabilities
+        return self._chosen().predict_proba(X)
 
     @if_best_has("transform")
     @lazily
     def transform(self, X: Any) -> Any:
         """Features of the rows by the chosen model."""
-        check_is_fitted(self)
-        return self.best_estimator_.transform(X)
+        return self._chosen().transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.searched)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags = inner.input_tags
+        return tags

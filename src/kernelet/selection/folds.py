@@ -5,22 +5,26 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, column_or_1d
 
 from kernelet.selection.budgets import budget_parameter
 from kernelet.selection.cost import kernel_step, microseconds_per_row, model_bytes, vectors_used
+from kernelet.selection.routing import Routed, routing_enabled
 
 Parameters = Mapping[str, Any]
+# scikit-learn's: of a model, rows, targets and further arguments.
+Scorer = Callable[..., float]
 
 
 @runtime_checkable
@@ -66,19 +70,29 @@ class Fold:
 class Task:
     """What is the same in every fold.
 
-    ``fit``, ``reference_fit`` and ``score`` are further arguments of these methods; those with a
-    value for every row are cut to the rows of the fold.
+    Of the further arguments in ``routed``, those with a value for every row are cut to the rows of
+    the fold.
     """
 
     estimator: Any
     budgets: tuple[int, ...]
-    scorer: Any
+    scorer: Scorer
     reference: Any = None
-    fit: Parameters = field(default_factory=dict)
-    reference_fit: Parameters = field(default_factory=dict)
-    score: Parameters = field(default_factory=dict)
+    routed: Routed = field(default_factory=Routed)
     error_score: float | str = float("nan")
     verbose: int = 0
+
+
+def checked_targets(estimator: Any, y: Any) -> Any:
+    """The targets that an estimator can be fitted to; None where it needs none."""
+    if y is None:
+        if get_tags(estimator).target_tags.required:
+            raise ValueError("BudgetSearchCV requires y to be passed, but the target y is None.")
+        return None
+    if is_classifier(estimator):
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+    return y
 
 
 def run_fold(
@@ -88,13 +102,13 @@ def run_fold(
     fold = Fold()
     rows = (_safe_indexing(X, train), None if y is None else _safe_indexing(y, train))
     held_out = (_safe_indexing(X, test), None if y is None else _safe_indexing(y, test))
-    score = rows_of(task.score, X, test)
+    score = rows_of(task.routed.score, X, test)
     try:
         left = list(task.budgets)
         while left:
             # a failure ends the path: it begins anew at the next budget
             n_left = len(left)
-            models = path(task.estimator, tuple(left), *rows, rows_of(task.fit, X, train))
+            models = path(task.estimator, tuple(left), *rows, rows_of(task.routed.fit, X, train))
             for outcome in _outcomes(task, models, held_out, score):
                 if task.verbose > 1:
                     _print_outcome(number, left[0], outcome)
@@ -103,7 +117,8 @@ def run_fold(
             if len(left) == n_left:
                 raise RuntimeError(f"{task.estimator!r} has a path that ends before {left}.")
         if task.reference is not None:
-            model = _fitted(clone(task.reference), *rows, rows_of(task.reference_fit, X, train))
+            fit = rows_of(task.routed.reference_fit, X, train)
+            model = _fitted(clone(task.reference), *rows, fit)
             (fold.reference,) = _outcomes(task, model, held_out, score)
     except KeyboardInterrupt:
         fold.interrupted = True
@@ -134,9 +149,8 @@ def path(
         name, last = estimator.steps[-1]
         own = {key.removeprefix(f"{name}__"): value for key, value in fit.items()}
         # With metadata routing it is the Pipeline that knows which step gets what.
-        if all(key.startswith(f"{name}__") for key in fit) and not (
-            fit and get_config()["enable_metadata_routing"]
-        ):
+        is_own = all(key.startswith(f"{name}__") for key in fit)
+        if is_own and not (fit and routing_enabled()):
             head = clone(estimator[:-1])
             features = head.fit_transform(X, y) if len(head) else X
             for model in last.iter_path(features, y, budgets, **own):
@@ -184,6 +198,7 @@ def _outcomes(
             fit_seconds=fitted - start,
             score_seconds=scored - fitted,
             n_vectors=vectors_used(model),
+            # by itself, not from the time that scoring took: that has other batches and threads
             microseconds=microseconds_per_row(model, held_out[0]),
             n_bytes=model_bytes(model),
         )
@@ -191,7 +206,7 @@ def _outcomes(
 
 def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str, Any]:
     """The parameters, those with one value per row of X cut to some of its rows."""
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = _num_samples(X)
     cut = {}
     for name, value in parameters.items():
         shape = np.shape(value) if not hasattr(value, "shape") else value.shape

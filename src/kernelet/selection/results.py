@@ -10,8 +10,9 @@ from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.selection.folds import Fold, Outcome
-from kernelet.selection.rules import FloatArray, standard_errors
+from kernelet.selection.rules import standard_errors
 
 # name in cv_results_ -> attribute of an Outcome
 _MEASURED = {
@@ -38,6 +39,7 @@ def finished(folds: Sequence[Fold], n_budgets: int, with_reference: bool) -> lis
         for fold in folds
         if len(fold.outcomes) == n_budgets and (fold.reference is not None) == with_reference
     ]
+    # folds that run at once may have got to different budgets, which one table cannot hold
     begun = [fold for fold in folds if fold.outcomes]
     return whole or begun[:1]
 
@@ -77,6 +79,7 @@ def tabulate(folds: Sequence[Fold], budgets: Sequence[int], parameter: str) -> d
     parameter : str
         What the model calls its number of vectors.
     """
+    # a masked array, though nothing is masked: what reads scikit-learn's results expects one
     values = np.ma.masked_array(np.array(budgets), mask=np.zeros(len(budgets), dtype=bool))
     results: dict[str, Any] = {
         f"param_{parameter}": values,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import sem
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice
 
-FloatArray = NDArray[np.float64]
 Rule = str | Callable[[Mapping[str, Any]], int]
 RULES = ("one_standard_error", "best", "match")
 
@@ -32,12 +33,18 @@ class Target:
         return reached
 
 
+def target_of(reference: Any, results: Mapping[str, float] | None) -> Target | None:
+    """What a reference asks for: a number itself, of a model what it reached on the folds."""
+    if isinstance(reference, Real):
+        return Target(float(reference))
+    if results is None:
+        return None
+    return Target(results["mean_test_score"], results["standard_error_test_score"])
+
+
 def standard_errors(scores: FloatArray) -> FloatArray:
     """Standard error of the mean over the rows; 0 for a single row, which has none."""
-    n = scores.shape[0]
-    if n < 2:
-        return np.zeros(scores.shape[1])
-    errors: FloatArray = np.std(scores, axis=0, ddof=1) / np.sqrt(n)
+    errors: FloatArray = sem(scores, axis=0) if len(scores) > 1 else np.zeros(scores.shape[1])
     return errors
 
 
@@ -103,6 +110,7 @@ def chosen_index(
                 f"rule must return a place between 0 and {means.size - 1}; got {index!r}."
             )
         return int(index)
+    # argmax takes the first of equals, the smallest budget
     best = int(np.argmax(np.where(eligible, means, -np.inf)))
     if rule == "best":
         return best

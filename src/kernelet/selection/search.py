@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.selection.budgets import budget_parameter, distinct_budgets
-from kernelet.selection.callbacks import Report, reporting
+from kernelet.selection.callbacks import reporting
+from kernelet.selection.cross_validation import run_folds
 from kernelet.selection.delegation import ChosenModel
-from kernelet.selection.folds import Fold, Task, run_fold
-from kernelet.selection.results import check_failures, finished, reference_results, tabulate
+from kernelet.selection.folds import Fold, Scorer, Task, checked_targets
+from kernelet.selection.results import check_failures, reference_results, tabulate
 from kernelet.selection.routing import make_router, route, routing_enabled
-from kernelet.selection.rules import Target, check_rule, chosen_index, within_limits
-
-# joblib before 1.3 hands out results only when all are there.
-_AS_THEY_COME = (
-    {"return_as": "generator"} if "return_as" in inspect.signature(Parallel).parameters else {}
-)
+from kernelet.selection.rules import check_rule, chosen_index, target_of, within_limits
 
 
 class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
-    r"""The smallest number of vectors with which a machine is good enough, by cross-validation.
+    r"""Choose the smallest number of vectors that is good enough, by cross-validation.
 
     Every fold fits all budgets :math:`m_1 < m_2 < \dots`, each started from the one before where
     the estimator has a path (`SparseSVC`, also as last step of a Pipeline). With the mean score
@@ -67,10 +56,10 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     reference : estimator or float, default=None
         A model (cloned, and scored on the same folds) or a score to compare with.
     max_microseconds : float, default=None
-        Only budgets that predict a row in this time are chosen from; measured on one thread, in
-        batches of 1000 rows.
+        Choose among budgets that predict a row in this time, measured on one thread in batches of
+        1000 rows.
     max_bytes : float, default=None
-        Only budgets whose vectors, coefficients and intercepts take no more are chosen from.
+        Choose among budgets whose vectors, coefficients and intercepts take no more.
     refit : bool, default=True
         Whether to fit the chosen budget on all rows.
     n_jobs : int, default=None
@@ -99,19 +88,19 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     best_estimator_ : estimator
         The model of that budget fitted on all rows, with ``refit=True``.
     refit_time_ : float
-        Seconds that took.
+        Seconds that fitting it took.
     machine_ : KernelMachine
         The machine of that model, where it has one.
     n_vectors_ : int
-        How many vectors that has.
+        Its number of vectors.
     reference_score_ : float or None
         The score of the reference, where there is one.
     reference_results_ : dict or None
         Its mean score, standard error, times and costs, where it is a model.
     n_splits_ : int
-        The number of folds; after Ctrl-C, of those that were finished.
+        The number of folds; after Ctrl-C, of finished folds.
     scorer_ : callable
-        What scored.
+        The function that scored.
     classes_ : ndarray of shape (n_classes,)
         The labels of the chosen model.
     n_features_in_ : int
@@ -197,28 +186,27 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         """
         estimator = self.searched
         budgets, limits = self._check_parameters(estimator)
-        X, y = indexable(X, self._checked_targets(estimator, y))
+        X, y = indexable(X, checked_targets(estimator, y))
         if sample_weight is not None:
             X, sample_weight = indexable(X, sample_weight)
         scorer = self._scorer(estimator)
         routed = route(self, estimator, self.reference, scorer, sample_weight, params)
         task = Task(
             estimator,
-            tuple(int(budget) for budget in budgets),
+            budgets,
             scorer,
             None if isinstance(self.reference, Real) else self.reference,
-            routed.fit,
-            routed.reference_fit,
-            routed.score,
+            routed,
             self.error_score,
             self.verbose,
         )
         splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
         splits = list(splitter.split(X, y, **routed.split))
         with reporting(self, len(splits) + bool(self.refit), X=X, y=y) as report:
-            folds = self._run(task, X, y, splits, report)
+            folds = run_folds(task, X, y, splits, self.n_jobs, report)
             self._choose(task, folds, limits)
             self.scorer_ = scorer
+            # of an earlier fit: no model is left where this one has refit=False, or fails
             self.__dict__.pop("best_estimator_", None)
             if self.refit:
                 start = time.perf_counter()
@@ -236,7 +224,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         results = tabulate(folds, budgets, budget_parameter(task.estimator))
         has_reference = all(fold.reference is not None for fold in folds)
         self.reference_results_ = reference_results(folds) if has_reference else None
-        target = self._target()
+        target = target_of(self.reference, self.reference_results_)
         self.reference_score_ = None if target is None else target.score
         eligible = within_limits(results, limits)
         self.best_index_ = chosen_index(results, self.rule, eligible, target)
@@ -246,43 +234,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         self.best_params_ = results["params"][self.best_index_]
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
 
-    def _run(self, task: Task, X: Any, y: Any, splits: list[Any], report: Report) -> list[Fold]:
-        """The folds that are finished; all, but for Ctrl-C and callbacks that want the end."""
-        folds: list[Fold] = []
-        try:
-            for fold in self._folds(task, X, y, splits):
-                folds.append(fold)
-                if fold.interrupted:
-                    break
-                if self.verbose > 0:
-                    scores = " ".join(f"{outcome.score:.4f}" for outcome in fold.outcomes)
-                    print(f"fold {len(folds)} of {len(splits)}: {scores}", file=sys.stderr)
-                if report("fold"):
-                    break
-        except KeyboardInterrupt:
-            folds.append(Fold(interrupted=True))
-        if len(folds) == len(splits) and not folds[-1].interrupted:
-            return folds
-        kept = finished(folds, len(task.budgets), task.reference is not None)
-        if not kept:
-            raise KeyboardInterrupt
-        warn_caller(
-            f"BudgetSearchCV was interrupted: {len(kept)} of {len(splits)} folds are used, with "
-            f"{len(kept[0].outcomes)} of {len(task.budgets)} budgets.",
-            ConvergenceWarning,
-        )
-        return kept
-
-    def _folds(self, task: Task, X: Any, y: Any, splits: list[Any]) -> Iterator[Fold]:
-        """Folds in their order, each as soon as it is there."""
-        numbered = [(train, test, number) for number, (train, test) in enumerate(splits)]
-        if effective_n_jobs(self.n_jobs) == 1:
-            yield from (run_fold(task, X, y, *split) for split in numbered)
-            return
-        parallel = Parallel(n_jobs=self.n_jobs, **_AS_THEY_COME)
-        yield from parallel(delayed(run_fold)(task, X, y, *split) for split in numbered)
-
-    def _check_parameters(self, estimator: Any) -> tuple[NDArray[np.intp], dict[str, float]]:
+    def _check_parameters(self, estimator: Any) -> tuple[tuple[int, ...], dict[str, float]]:
         """The budgets, and the limits that are given."""
         budget_parameter(estimator)
         budgets = distinct_budgets(self.budgets)
@@ -291,35 +243,16 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             raise ValueError(f'error_score must be "raise" or a number, got {self.error_score!r}.')
         given = {"max_microseconds": self.max_microseconds, "max_bytes": self.max_bytes}
         limits = {name: positive(name, value) for name, value in given.items() if value is not None}
-        return budgets, limits
+        return tuple(budgets.tolist()), limits
 
-    def _checked_targets(self, estimator: Any, y: Any) -> Any:
-        if y is None:
-            if get_tags(estimator).target_tags.required:
-                raise ValueError(
-                    "BudgetSearchCV requires y to be passed, but the target y is None."
-                )
-            return None
-        if is_classifier(estimator):
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
-        return y
-
-    def _scorer(self, estimator: Any) -> Any:
+    def _scorer(self, estimator: Any) -> Scorer:
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError(
                 f"scoring must be one name or one callable, got {self.scoring!r}; a budget is "
                 "chosen by one score."
             )
-        return check_scoring(estimator, self.scoring)
-
-    def _target(self) -> Target | None:
-        if isinstance(self.reference, Real):
-            return Target(float(self.reference))
-        if self.reference_results_ is None:
-            return None
-        results = self.reference_results_
-        return Target(results["mean_test_score"], results["standard_error_test_score"])
+        scorer: Scorer = check_scoring(estimator, self.scoring)
+        return scorer
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who gets which metadata: the estimator, the reference, the scorer, the splitter.
@@ -362,13 +295,3 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "cv_results_" in vars(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.searched)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.target_tags = inner.target_tags
-        tags.input_tags = inner.input_tags
-        return tags

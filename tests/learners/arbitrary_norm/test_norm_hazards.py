@@ -1,4 +1,4 @@
-"""Norm machines and relevance vectors in other units, in several threads, and for want of time."""
+"""Norm machines and relevance vectors in other units, in several threads, and interrupted."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelet import NormKernelRidge, NormSVC, NormSVR, RelevanceVectorClassifier
 from kernelet.datasets import make_banana
-from kernelet.learners.arbitrary_norm import hinge_loss as norm_hinge
 from kernelet.learners.arbitrary_norm import learn as norm_machine
+from kernelet.learners.arbitrary_norm import losses as norm_losses
 from kernelet.learners.arbitrary_norm import reweighting
-from kernelet.learners.arbitrary_norm.change_of_variables import kernel_space
-from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
+from kernelet.learners.arbitrary_norm.change_of_variables import KernelRegularizer
+from kernelet.learners.arbitrary_norm.losses import HingeLoss, LinearFit
 from kernelet.learners.arbitrary_norm.penalties import PowerPenalty
-from kernelet.learners.arbitrary_norm.reweighting import LinearFit, reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
 from kernelet.learners.relevance import search as relevance_search
 from kernelet.solvers.hinge import interval as interval_ridge
 
@@ -87,7 +87,8 @@ class TestUnits:
     def test_gram_matrices_in_any_order(self):
         gram = np.exp(-np.square(ROWS[:, :1] - ROWS[:, 0]))
         for order in "CF":
-            space = kernel_space(np.asarray(gram, order=order), np.ones(60), np.full(60, 0.5))
+            R = np.asarray(gram, order=order)
+            space = KernelRegularizer().space(R, np.ones(60), np.full(60, 0.5))
             assert_allclose(space.L @ space.L.T, gram + 0.5 * np.eye(60), atol=1e-12)
 
     @pytest.mark.parametrize("tol", [1.0, 5.0])
@@ -134,14 +135,14 @@ class TestUnsolved:
             return LinearFit(weights, 0.0, 1.0, 1.0 if is_rough else 1e-9)
 
         gram = np.exp(-(np.subtract.outer(ROWS[:, 0], ROWS[:, 0]) ** 2))
-        run = reweight(gram, gram, failing, PowerPenalty(2.0 - 1e-9, 1.0), max_iter=100)
-        assert run.unsolved and not run.converged
-        assert run.end.n_iter == len(solved) == 5 + 10
+        *_, last = reweight(NormProblem(gram, gram), failing, PowerPenalty(2.0 - 1e-9, 1.0))
+        assert last.unsolved and not last.converged
+        assert last.n_iter == len(solved) == 5 + 10
 
     def test_the_warning_names_what_to_try(self, monkeypatch):
-        def hopeless(*arguments, **options):
-            run = reweight(*arguments, **options)
-            return replace(run, converged=False, unsolved=True)
+        def hopeless(*arguments):
+            for step in reweight(*arguments):
+                yield replace(step, converged=False, unsolved=True)
 
         monkeypatch.setattr(norm_machine, "reweight", hopeless)
         with pytest.warns(ConvergenceWarning, match="cannot be solved .* Scale the data, or lower"):
@@ -192,7 +193,7 @@ class TestTime:
         assert model.score(X, y) > 0.7
 
     def test_a_budget_that_was_not_reached_is_named(self, monkeypatch):
-        original, seen = reweighting.Features.take_all, []
+        original, seen = reweighting.RidgeFeatures.take_all, []
 
         def take_all(self):
             seen.append(1)
@@ -200,7 +201,7 @@ class TestTime:
                 raise KeyboardInterrupt
             return original(self)
 
-        monkeypatch.setattr(reweighting.Features, "take_all", take_all)
+        monkeypatch.setattr(reweighting.RidgeFeatures, "take_all", take_all)
         with pytest.warns(ConvergenceWarning, match="vectors, not n_vectors=5 as asked"):
             NormSVC(gamma=0.5, C_norm=1e-3, n_vectors=5).fit(X, y)
 
@@ -220,14 +221,14 @@ class TestTime:
         rows, labels = make_banana(120, random_state=0)
         with pytest.warns(ConvergenceWarning, match="still rise by") as caught:
             early = RelevanceVectorClassifier(gamma=1.0, max_iter=3).fit(rows, labels)
-        told = float(str(caught[0].message).split("rise by ")[1].split()[0])
+        named = float(str(caught[0].message).split("rise by ")[1].split()[0])
         whole = RelevanceVectorClassifier(gamma=1.0).fit(rows, labels)
-        assert 0.0 < told <= whole.objective_ - early.objective_
+        assert 0.0 < named <= whole.objective_ - early.objective_
 
 
 def test_threads_do_not_silence_each_other(monkeypatch):
     """LIBSVM runs out of its steps here; nobody may filter the warnings of all threads for that."""
-    monkeypatch.setattr(norm_hinge, "_PATIENCE", 1e-4)
+    monkeypatch.setattr(norm_losses, "_PATIENCE", 1e-4)
     rows, labels = make_banana(200, random_state=0)
     before = list(warnings.filters)
     models = [NormSVC(gamma=1.0, C_norm=C_norm) for C_norm in (0.1, 0.2)]

@@ -20,10 +20,10 @@ from sklearn.svm import SVR
 from kernelet import load
 from kernelet.kernels import Gaussian
 from kernelet.learners import NormKernelRidge, NormSVR
-from kernelet.learners.arbitrary_norm import regression_losses as norm_regression_losses
+from kernelet.learners.arbitrary_norm import losses as norm_losses
+from kernelet.learners.arbitrary_norm.losses import EpsilonLoss, SquaredLoss
 from kernelet.learners.arbitrary_norm.penalties import PowerPenalty
-from kernelet.learners.arbitrary_norm.regression_losses import EpsilonLoss, SquaredLoss
-from kernelet.learners.arbitrary_norm.reweighting import reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-6.0, 6.0, 70))[:, None]
@@ -132,7 +132,7 @@ class TestAgainstOthers:
 
     @pytest.mark.parametrize("many", [1, 10**9], ids=["libsvm", "newton"])
     def test_targets_far_from_zero(self, many, monkeypatch):
-        monkeypatch.setattr(norm_regression_losses, "_MANY", many)
+        monkeypatch.setattr(norm_losses, "_MANY", many)
         near, far = (quiet(MAKERS["svr"](1), X, y + shift) for shift in (0.0, 1e9))
         assert_allclose(far.predict(X) - 1e9, near.predict(X), atol=1e-3)
         assert abs(far.gap_) < 1e-4
@@ -148,19 +148,20 @@ class TestAgainstOthers:
 
         monkeypatch.setattr(EpsilonLoss, "_by_libsvm", counted)
         loss = EpsilonLoss(targets, np.full(160, 1e6), 0.01, 1.0)
-        run = reweight(gram, gram, loss, PowerPenalty(1.5, 1e-3))
-        assert len(run.path) > 2
+        *_, last = reweight(NormProblem(gram, gram), loss, PowerPenalty(1.5, 1e-3))
+        assert last.n_iter > 2
         assert len(asked) == 1
-        assert run.end.gap < 1e-5
+        assert last.best.gap < 1e-5
 
     @pytest.mark.parametrize("p", [0, 0.5])
     def test_the_end_is_stationary(self, p):
         """K a + C_norm |a|^(p-1) sign a = C K'(y - f) over the vectors that are left."""
         loss = SquaredLoss(y, np.full(70, 10.0))
-        run = reweight(K, K, loss, PowerPenalty(p, 0.05), epsilon=1e-8, max_iter=5000)
-        assert run.converged
-        kept, a = run.end.index, run.end.coefficients
-        rest = y - K[:, kept] @ a - run.end.intercept
+        problem = NormProblem(K, K, epsilon=1e-8)
+        *_, last = reweight(problem, loss, PowerPenalty(p, 0.05), max_iter=5000)
+        assert last.converged
+        kept, a = last.best.index, last.best.coefficients
+        rest = y - K[:, kept] @ a - last.best.intercept
         slope = K[np.ix_(kept, kept)] @ a + 0.05 * np.sign(a) * np.abs(a) ** (p - 1.0)
         assert_allclose(slope, 10.0 * K[:, kept].T @ rest, atol=2e-5)
         assert abs(rest.sum()) < 1e-8
@@ -247,6 +248,6 @@ class TestEstimators:
             MAKERS["svr"](epsilon=-1.0).fit(X, y)
 
     @both
-    def test_too_few_steps_are_told(self, make):
+    def test_too_few_steps_warn(self, make):
         with pytest.warns(ConvergenceWarning, match="still change by"):
             make(max_iter=2).fit(X, y)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -23,17 +22,16 @@ from kernelet import load
 from kernelet.datasets import make_banana, make_ripley
 from kernelet.kernels import Gaussian, Sigmoid
 from kernelet.learners import NormSVC
-from kernelet.learners.arbitrary_norm import hinge_loss as norm_hinge
-from kernelet.learners.arbitrary_norm import learn as norm_machine
+from kernelet.learners.arbitrary_norm import losses as norm_losses
 from kernelet.learners.arbitrary_norm.change_of_variables import (
+    REGULARIZERS,
     CholeskySpace,
     SpectralSpace,
-    kernel_space,
-    ridge_space,
 )
-from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
+from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.penalties import MaxPenalty, PowerPenalty, norm_penalty
-from kernelet.learners.arbitrary_norm.reweighting import reweight
+from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
+from kernelet.learners.base.progress import Loop
 from norm_oracles import distance_from_stationary, norm_svm_by_clarabel
 
 X, y = make_banana(80, random_state=0)
@@ -48,6 +46,11 @@ both = pytest.mark.parametrize("regularizer", ["kernel", "ridge"])
 
 def model(p=0, **parameters):
     return NormSVC(p, **{"gamma": 0.5, "C_norm": 0.2, **parameters})
+
+
+def end_of(gram, loss, penalty):
+    *_, last = reweight(NormProblem(gram, gram), loss, penalty)
+    return last.best
 
 
 def matrix(regularizer):
@@ -130,9 +133,10 @@ class TestAgainstOthers:
         """R a + C_norm |a|^(p-1) sign a = K'(y beta) over the vectors that are left."""
         loss = HingeLoss(SIGNS, COSTS, tol=1e-10)
         penalty = PowerPenalty(p, 0.2)
-        run = reweight(K, K, loss, penalty, regularizer=regularizer, epsilon=1e-7, max_iter=3000)
-        assert run.converged
-        kept, a = run.end.index, run.end.coefficients
+        problem = NormProblem(K, K, REGULARIZERS[regularizer], epsilon=1e-7)
+        *_, last = reweight(problem, loss, penalty, max_iter=3000)
+        assert last.converged
+        kept, a = last.best.index, last.best.coefficients
         slope = 0.2 * np.sign(a) * np.abs(a) ** (p - 1.0)
         distance = distance_from_stationary(
             K[:, kept],
@@ -140,7 +144,7 @@ class TestAgainstOthers:
             SIGNS,
             COSTS,
             a,
-            run.end.intercept,
+            last.best.intercept,
             slope,
         )
         assert distance < 2e-3
@@ -215,7 +219,7 @@ class TestLargeProblems:
     def test_libsvm_and_newton_agree(self, monkeypatch):
         rows, labels = make_banana(320, random_state=1)
         by_libsvm = model().fit(rows, labels)
-        monkeypatch.setattr(norm_hinge, "_MANY", 10**9)
+        monkeypatch.setattr(norm_losses, "_MANY", 10**9)
         by_newton = model().fit(rows, labels)
         assert_allclose(
             by_libsvm.decision_function(rows), by_newton.decision_function(rows), atol=0.02
@@ -227,14 +231,14 @@ class TestLargeProblems:
         kernel = Gaussian(0.5)
         gram, signs = kernel(rows, rows), 2.0 * labels - 1.0
         penalty = PowerPenalty(2, 0.2)
-        whole = reweight(gram, gram, HingeLoss(signs, np.ones(400)), penalty).end
-        monkeypatch.setattr(norm_hinge, "_MANY_ROWS", 100)
+        whole = end_of(gram, HingeLoss(signs, np.ones(400)), penalty)
+        monkeypatch.setattr(norm_losses, "_MANY_ROWS", 100)
         # a poor guess and a narrow band, so that rows have to join
-        monkeypatch.setattr(norm_hinge, "_THINNING", 60)
-        monkeypatch.setattr(norm_hinge, "_BAND", -0.2)
+        monkeypatch.setattr(norm_losses, "_THINNING", 60)
+        monkeypatch.setattr(norm_losses, "_BAND", -0.2)
         # nobody else is asked for help
-        monkeypatch.setattr(norm_hinge, "hinge_ridge", None)
-        in_parts = reweight(gram, gram, HingeLoss(signs, np.ones(400)), penalty).end
+        monkeypatch.setattr(norm_losses, "hinge_ridge", None)
+        in_parts = end_of(gram, HingeLoss(signs, np.ones(400)), penalty)
         assert_allclose(in_parts.objective, whole.objective, rtol=1e-5)
         assert in_parts.gap < 1e-5
 
@@ -242,9 +246,9 @@ class TestLargeProblems:
         rows, labels = make_banana(200, random_state=1)
         gram, signs = GAUSSIAN(rows, rows), 2.0 * labels - 1.0
         loss = HingeLoss(signs, np.full(200, 1e5))
-        end = reweight(gram, gram, loss, PowerPenalty(2, 1e-3)).end
-        monkeypatch.setattr(norm_hinge, "_MANY", 10**9)
-        exact = reweight(gram, gram, loss, PowerPenalty(2, 1e-3)).end
+        end = end_of(gram, loss, PowerPenalty(2, 1e-3))
+        monkeypatch.setattr(norm_losses, "_MANY", 10**9)
+        exact = end_of(gram, loss, PowerPenalty(2, 1e-3))
         assert_allclose(end.objective, exact.objective, rtol=2e-4)
 
     def test_libsvm_is_asked_no_more_once_it_crept(self, monkeypatch):
@@ -257,10 +261,11 @@ class TestLargeProblems:
             return ask(*arguments)
 
         monkeypatch.setattr(HingeLoss, "_by_libsvm", counted)
-        run = reweight(gram, gram, HingeLoss(signs, np.full(200, 1e5)), PowerPenalty(1, 1e-3))
-        assert len(run.path) > 3
+        loss, penalty = HingeLoss(signs, np.full(200, 1e5)), PowerPenalty(1, 1e-3)
+        *_, last = reweight(NormProblem(gram, gram), loss, penalty)
+        assert last.n_iter > 3
         assert len(asked) == 1
-        assert run.end.gap < 1e-6
+        assert last.best.gap < 1e-6
 
 
 class TestSpaces:
@@ -268,16 +273,18 @@ class TestSpaces:
     def test_a_ridge_in_the_features_is_the_norm_of_the_coefficients(self, size):
         rng = np.random.default_rng(0)
         d, e = rng.uniform(0.5, 1.0, 80) * size, np.full(80, 0.1)
-        for make, R in ((kernel_space, K), (ridge_space, np.eye(80))):
-            space = make(R, d, e)
+        for regularizer, R in (("kernel", K), ("ridge", np.eye(80))):
+            space = REGULARIZERS[regularizer].space(R, d, e)
             w = rng.normal(size=space.rank)
             a = space.coefficients(w)
+            assert_allclose(2.0 * REGULARIZERS[regularizer].norm(K, a), a @ R @ a)
             assert_allclose(a @ R @ a + e / d**2 @ a**2, w @ w, rtol=1e-8)
             assert_allclose(space.weights(a), w, rtol=1e-6, atol=1e-9)
             assert_allclose(space.features(K) @ w, K @ a, rtol=1e-8, atol=1e-20)
 
     def test_a_singular_matrix_loses_directions_and_not_its_function(self):
         doubled = np.block([[K, K], [K, K]])
+        kernel_space = REGULARIZERS["kernel"].space
         space = kernel_space(doubled, np.ones(160), np.zeros(160))
         assert isinstance(space, SpectralSpace)
         assert space.rank <= 80
@@ -329,7 +336,7 @@ class TestEstimator:
         most = np.bincount(y).argmax()
         assert_array_equal(m.predict(X), most)
 
-    def test_too_few_steps_are_told(self):
+    def test_too_few_steps_warn(self):
         with pytest.warns(ConvergenceWarning, match=r"still change by .* of the largest"):
             model(max_iter=2).fit(X, y)
 
@@ -403,7 +410,7 @@ class TestEstimator:
         m = model().fit(X, y)
         assert all((z == X).all(axis=1).any() for z in m.vectors_)
 
-    def test_steps_are_told(self, capsys):
+    def test_steps_are_printed(self, capsys):
         model(verbose=2).fit(X, y)
         lines = capsys.readouterr().err.splitlines()
         assert lines[0].startswith("output 0  step   2  vectors")
@@ -446,16 +453,16 @@ class TestEstimator:
     def test_a_callback_ends_the_search_for_a_budget(self, monkeypatch):
         steps = []
 
-        @contextmanager
-        def reporting(*_, **__):
-            yield lambda *step: steps.append(step) or len(steps) >= 3
+        def report(self, *step):
+            steps.append(step)
+            return len(steps) >= 3
 
-        monkeypatch.setattr(norm_machine, "reporting", reporting)
+        monkeypatch.setattr(Loop, "report", report)
         with pytest.warns(ConvergenceWarning, match="a callback asked to stop"):
             model(n_vectors=2).fit(X, y)
         assert len(steps) == 3
 
-    def test_a_problem_that_was_not_solved_is_told(self, monkeypatch):
+    def test_a_problem_that_was_not_solved_warns(self, monkeypatch):
         def rough(self, rows, start, solve=HingeLoss.__call__):
             return replace(solve(self, rows, start), gap=0.1)
 

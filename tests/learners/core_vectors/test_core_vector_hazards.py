@@ -1,4 +1,4 @@
-"""Core vectors and margin features for want of digits, of distinct rows, or of time."""
+"""Core vectors and margin features where digits, distinct rows or time are lacking."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from kernelet import CoreVectorSVC, MaxMarginDiscriminantAnalysis
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Linear, Polynomial
 from kernelet.learners.base.progress import HAS_CALLBACKS
-from kernelet.learners.core_vectors import fit as core_vector_fit
 from kernelet.learners.core_vectors import margin_directions as margin_features
+from kernelet.learners.core_vectors import rows as core_vector_rows
 from kernelet.solvers.enclosing_ball import core_set
 from kernelet.solvers.enclosing_ball import growth as ball_growth
 from kernelet.solvers.enclosing_ball.ball import Ball
@@ -145,7 +145,7 @@ class TestDirections:
         assert np.mean((features[:, 0] > 0.0) == BENIGN) > 0.95
 
     @pytest.mark.parametrize("solver", ["exact", "core_set"])
-    def test_orthogonality_is_kept_or_told(self, solver):
+    def test_orthogonality_is_kept_or_reported(self, solver):
         options = {"solver": solver, "kernel": "linear", "tol": 0.1, "random_state": 0}
         model = MaxMarginDiscriminantAnalysis(3, **options)
         with warnings.catch_warnings():
@@ -179,7 +179,7 @@ class TestEqualRows:
         rows = rng.integers(0, 2, size=(3000, 3)).astype(float)
         labels = (rng.random(3000) < 0.2 + 0.2 * rows.sum(axis=1)).astype(int)
         few = CoreVectorSVC(random_state=0).fit(rows, labels)
-        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 2000)
+        monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 2000)
         many = CoreVectorSVC(random_state=0).fit(rows, labels)
         assert many.machine_ == few.machine_
         assert many.n_vectors_ <= 16
@@ -187,7 +187,7 @@ class TestEqualRows:
         assert many._leaves(distinct) and not many._leaves(rows)
 
     def test_weights_and_labels_of_any_form(self, monkeypatch):
-        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+        monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 100)
         rows, labels = make_banana(200, random_state=0)
         plain = CoreVectorSVC(random_state=0).fit(rows, labels, sample_weight=np.full(200, 2.0))
         scalar = CoreVectorSVC(random_state=0).fit(rows, labels, sample_weight=2.0)
@@ -255,14 +255,14 @@ class TestHurry:
     def test_callbacks_end_with_batches(self):
         if not HAS_CALLBACKS:
             return
-        told = []
+        seen = []
 
         class Listening:
             def setup(self, estimator, context):
-                told.append("setup")
+                seen.append("setup")
 
             def teardown(self, estimator, context):
-                told.append("teardown")
+                seen.append("teardown")
 
             def on_fit_task_begin(self, estimator, context): ...
             def on_fit_task_end(self, estimator, context): ...
@@ -270,4 +270,4 @@ class TestHurry:
         rows, labels = make_banana(200, random_state=0)
         batches = [(rows[:100], labels[:100]), (rows[100:], labels[100:])]
         CoreVectorSVC(random_state=0).set_callbacks(Listening()).fit_batches(batches)
-        assert told == ["setup", "teardown"]
+        assert seen == ["setup", "teardown"]

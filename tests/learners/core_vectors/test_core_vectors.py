@@ -27,8 +27,8 @@ from kernelet import CoreVectorSVC, MaxMarginDiscriminantAnalysis
 from kernelet.datasets import make_banana, make_twonorm
 from kernelet.kernels import Gaussian, Linear
 from kernelet.learners.base.progress import HAS_CALLBACKS
-from kernelet.learners.core_vectors import fit as core_vector_fit
 from kernelet.learners.core_vectors import margin_directions as margin_features
+from kernelet.learners.core_vectors import rows as core_vector_rows
 from kernelet.rows import labelled, opening
 from kernelet.solvers.enclosing_ball.core_set import CoreSet
 
@@ -64,8 +64,8 @@ def test_many_rows_are_not_copied(kind, mapped, monkeypatch):
     """An array of many rows takes the way of a file: blocks, and no sorted copy of it all."""
     model = kind(random_state=0)
     sorted_copy = outputs(clone(model).fit(MANY, LABELS), MANY)
-    monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", len(MANY))
-    monkeypatch.setattr(core_vector_fit, "training_set", None)
+    monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", len(MANY))
+    monkeypatch.setattr(core_vector_rows, "labelled_data", None)
     in_blocks = outputs(clone(model).fit(MANY, LABELS), MANY)
     from_file = outputs(clone(model).fit(mapped(MANY), LABELS), MANY)
     assert_array_equal(in_blocks, from_file)
@@ -90,7 +90,7 @@ def test_single_precision_is_left_where_it_says_too_little(mapped):
 def test_the_exact_solver_takes_an_array_whatever_its_size(monkeypatch):
     model = MaxMarginDiscriminantAnalysis(2, solver="exact", gamma=1.0)
     few = clone(model).fit(X, y).transform(X)
-    monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+    monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 100)
     assert_array_equal(clone(model).fit(X, y).transform(X), few)
 
 
@@ -475,22 +475,43 @@ class TestBoth:
         assert np.isfinite(outputs(model, X)).all()
 
     @each_kind
-    def test_callbacks_are_told_rows_that_are_in_memory(self, kind, monkeypatch):
-        told = []
+    def test_callbacks_see_the_core_set_grow(self, kind):
+        steps = []
+
+        class Listening:
+            def setup(self, estimator, context): ...
+            def teardown(self, estimator, context): ...
+            def on_fit_task_begin(self, estimator, context): ...
+            def on_fit_task_end(self, estimator, context):
+                if context.parent is not None:
+                    steps.append(estimator._last_step)
+
+        if not HAS_CALLBACKS:
+            return
+        model = kind(random_state=0).set_callbacks(Listening()).fit(MANY, LABELS)
+        sizes = [step.n_vectors for step in steps]
+        assert sizes == sorted(sizes)
+        assert sizes[-1] == model.n_iter_
+        assert steps[-1].brief == f"{model.n_iter_} core vectors"
+        assert steps[-1].reach == model.reach_
+
+    @each_kind
+    def test_callbacks_see_rows_that_are_in_memory(self, kind, monkeypatch):
+        seen = []
 
         class Listening:
             def setup(self, estimator, context): ...
             def teardown(self, estimator, context): ...
             def on_fit_task_begin(self, estimator, context): ...
             def on_fit_task_end(self, estimator, context, *, X=None, y=None):
-                told.append((X, y))
+                seen.append((X, y))
 
         if not HAS_CALLBACKS:
             return
-        monkeypatch.setattr(core_vector_fit, "_MANY_ROWS", 100)
+        monkeypatch.setattr(core_vector_rows, "_MANY_ROWS", 100)
         kind().set_callbacks(Listening()).fit(X, y)
-        assert told
-        assert all(rows is X and labels is y for rows, labels in told)
+        assert seen
+        assert all(rows is X and labels is y for rows, labels in seen)
 
     @each_kind
     @pytest.mark.parametrize(

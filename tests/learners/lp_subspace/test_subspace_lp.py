@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from kernelet import load
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from kernelet.learners import KernelSubspace, SubspaceLPSVC, compress
-from kernelet.learners.lp_subspace import svc as module
+from kernelet.learners.lp_subspace import learn, programs
 from kernelet.learners.lp_subspace.batches import survey
 from kernelet.solvers import Status
 from kernelet.subspace import PrincipalMap
@@ -331,30 +332,28 @@ class TestEstimator:
         with pytest.raises(ValueError, match="norm=1 only"):
             model(strategy="direct", norm="inf").fit(IRIS, SPECIES)
 
-    def test_a_gap_is_told(self, monkeypatch):
-        learn = module.learn_subspace_lp
+    def test_a_gap_is_reported(self, monkeypatch):
+        solve = programs.hinge_lasso_many
 
         def rough(*args, **settings):
-            learned = learn(*args, **settings)
-            for solution in learned.solutions:
-                object.__setattr__(solution, "status", Status.NUMERICAL_LIMIT)
-            return learned
+            solutions = solve(*args, **settings)
+            return [replace(solution, status=Status.NUMERICAL_LIMIT) for solution in solutions]
 
-        monkeypatch.setattr(module, "learn_subspace_lp", rough)
+        monkeypatch.setattr(programs, "hinge_lasso_many", rough)
         with pytest.warns(ConvergenceWarning, match="relative gap of"):
             model().fit(X, y)
 
     def test_interrupt_leaves_a_usable_model(self, monkeypatch):
-        learn, calls = module.learn_subspace_lp, []
+        solve, calls = programs.hinge_lasso_many, []
 
         def interrupted(Phi, *args, **settings):
             calls.append(len(Phi))
             if len(calls) == 1:
                 raise KeyboardInterrupt
-            return learn(Phi, *args, **settings)
+            return solve(Phi, *args, **settings)
 
-        monkeypatch.setattr(module, "learn_subspace_lp", interrupted)
-        monkeypatch.setattr(module, "_INTERRUPTED_ROWS", 50)
+        monkeypatch.setattr(programs, "hinge_lasso_many", interrupted)
+        monkeypatch.setattr(learn, "_INTERRUPTED_ROWS", 50)
         with pytest.warns(ConvergenceWarning, match="Ctrl-C"):
             m = model(gamma=0.5).fit(IRIS, SPECIES)
         assert m.interrupted_
@@ -362,6 +361,37 @@ class TestEstimator:
         assert calls[1] <= 53 < calls[0]
         assert m.score(IRIS, SPECIES) > 0.9
         assert not model().fit(X, y).interrupted_
+
+    def test_interrupt_in_batches_leaves_a_usable_model(self, monkeypatch):
+        solve, calls = programs.hinge_lasso_many, []
+
+        def interrupted(*args, **settings):
+            calls.append(1)
+            if len(calls) == 1:
+                raise KeyboardInterrupt
+            return solve(*args, **settings)
+
+        monkeypatch.setattr(programs, "hinge_lasso_many", interrupted)
+        with pytest.warns(ConvergenceWarning, match="Ctrl-C"):
+            m = model(gamma=0.5).fit_batches(
+                [(IRIS[::2], SPECIES[::2]), (IRIS[1::2], SPECIES[1::2])]
+            )
+        assert m.interrupted_
+        assert m.score(IRIS, SPECIES) > 0.9
+
+    def test_interrupt_ends_one_model_of_a_path(self, monkeypatch):
+        solve, calls = programs.hinge_lasso_many, []
+
+        def interrupted(*args, **settings):
+            calls.append(1)
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+            return solve(*args, **settings)
+
+        monkeypatch.setattr(programs, "hinge_lasso_many", interrupted)
+        with pytest.warns(ConvergenceWarning, match="Ctrl-C"):
+            path = model().fit_path(X, y, [1.0, 2.0, 3.0])
+        assert [m.interrupted_ for m in path] == [False, True, False]
 
     def test_files(self, tmp_path):
         for fitted in (model().fit(X, y), KernelSubspace(5, random_state=0).fit(X)):
@@ -371,7 +401,7 @@ class TestEstimator:
             assert_array_equal(loaded.eigenvalues_, fitted.eigenvalues_)
             assert loaded.n_components_ == fitted.n_components_
 
-    def test_stages_are_told(self, capsys):
+    def test_stages_are_printed(self, capsys):
         m = model(verbose=1).fit(X, y)
         line = capsys.readouterr().err
         assert all(stage in line for stage in ("eigenvectors", "projection", "linear_programs"))

@@ -22,7 +22,11 @@ from kernelet.kernels import Gaussian
 from kernelet.learners import MinimalKernelSVC
 from kernelet.learners.base.progress import HAS_CALLBACKS
 from kernelet.learners.minimal_kernel.candidates import Kept, inclusion, n_candidates_of, retire
-from kernelet.learners.minimal_kernel.linearisation import PoundLoss, SuccessiveLinearisation
+from kernelet.learners.minimal_kernel.linearisation import (
+    SOLVERS,
+    PoundLoss,
+    SuccessiveLinearisation,
+)
 from kernelet.solvers import hinge_lasso
 
 X, y = make_banana(120, random_state=0)
@@ -71,11 +75,13 @@ class TestAlgorithm:
         first = hinge_lasso(Phi, SIGNS, C)
         ones = np.ones(len(X))
         assert_allclose(first.primal_value, linear_program(Phi, SIGNS, C * ones, ones), rtol=1e-7)
-        end = SuccessiveLinearisation(Phi, SIGNS, C * ones, loss, solver).run(first, 50)
+        programs = SOLVERS[solver](Phi, SIGNS, 1e-8)
+        sequence = SuccessiveLinearisation(Phi, SIGNS, C * ones, loss, programs)
+        *_, end = sequence.steps(sequence.start(first), 50)
         assert end.is_stationary
         # the smooth objective never rises
         assert all(b <= a * (1 + 1e-12) for a, b in zip(end.history, end.history[1:], strict=False))
-        u, b = end.last.solution.weights, end.last.solution.intercept
+        u, b = end.solution.weights, end.solution.intercept
         xi, v = slacks(SIGNS, Phi @ u + b), np.abs(u)
         assert_allclose(
             end.history[-1],
@@ -228,7 +234,7 @@ class TestEstimator:
         with pytest.raises(ValueError, match=word):
             model(**parameters).fit(X, y)
 
-    def test_early_end_is_told(self):
+    def test_an_early_end_warns(self):
         with pytest.warns(ConvergenceWarning, match="1 of 1 machines .* after 1 linear program"):
             m = model(max_iter=1).fit(X, y)
         assert len(m.history_[0]) == 2

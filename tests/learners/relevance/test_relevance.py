@@ -26,10 +26,12 @@ from kernelet import load
 from kernelet.datasets import make_banana, make_ripley
 from kernelet.kernels import Gaussian, Linear, Polynomial
 from kernelet.learners import RelevanceVectorClassifier, RelevanceVectorRegressor
+from kernelet.learners.base.progress import Loop
 from kernelet.learners.relevance import search as relevance_search
+from kernelet.learners.relevance.learn import learn_relevance
 from kernelet.learners.relevance.likelihoods import BernoulliLikelihood, GaussianLikelihood
 from kernelet.learners.relevance.precisions import FREE, State, settled
-from kernelet.learners.relevance.search import candidates, most_probable
+from kernelet.learners.relevance.search import best_gain, candidates
 
 X, y = make_banana(120, random_state=0)
 ONES = np.ones(120)
@@ -47,6 +49,12 @@ def model(**parameters):
 
 def gaussian(noise=0.01):
     return GaussianLikelihood(SINC, np.ones(100), noise, 1e-12)
+
+
+def searched(Phi, likelihood):
+    with Loop(model(), None) as loop:
+        (found,) = learn_relevance(Phi, [likelihood], list, loop)
+    return found
 
 
 def quiet(estimator, *arguments, **options):
@@ -166,7 +174,7 @@ class TestSearch:
             (sinc, gaussian(), 1e-2),
             (PHI, BernoulliLikelihood(y * 1.0, ONES), 0.3),
         ):
-            run = most_probable(Phi, likelihood)
+            run = searched(Phi, likelihood)
             assert run.converged
             index, alpha = run.state.index, run.state.alpha
 
@@ -179,7 +187,7 @@ class TestSearch:
 
     def test_no_column_inside_is_superfluous_and_none_outside_helps(self):
         likelihood = BernoulliLikelihood(y * 1.0, ONES)
-        run = most_probable(PHI, likelihood)
+        run = searched(PHI, likelihood)
         state = run.state
         for column in range(1, state.index.size):
             left = np.delete(np.arange(state.index.size), column)
@@ -196,10 +204,10 @@ class TestSearch:
                 assert grown.evidence < state.evidence + 0.05
 
     def test_the_evidence_rises(self):
-        run = most_probable(PHI, BernoulliLikelihood(y * 1.0, ONES))
+        run = searched(PHI, BernoulliLikelihood(y * 1.0, ONES))
         assert run.path.shape == (run.n_iter, 2)
         assert (np.diff(run.path[:, 1]) > 0.0).all()
-        assert run.gain <= 1e-3
+        assert best_gain(PHI, run.state) <= 1e-3
 
     def test_exchanges_help(self, monkeypatch):
         with_exchanges, without = [], []
@@ -215,7 +223,7 @@ class TestSearch:
         """Copies of a column, exact or up to rounding, change nothing."""
         doubled = np.column_stack([PHI, PHI[:, 1:] * (1.0 + 1e-15), PHI[:, 1:]])
         likelihood = BernoulliLikelihood(y * 1.0, ONES)
-        one, two = most_probable(PHI, likelihood).state, most_probable(doubled, likelihood).state
+        one, two = searched(PHI, likelihood).state, searched(doubled, likelihood).state
         assert one.index.size == two.index.size
         assert_allclose(two.evidence, one.evidence, rtol=1e-6)
 
@@ -398,12 +406,12 @@ class TestClassifier:
         with pytest.raises(ValueError, match=words):
             model(**parameters).fit(X, y)
 
-    def test_too_few_steps_are_told(self):
+    def test_too_few_steps_warn(self):
         with pytest.warns(ConvergenceWarning, match=r"max_iter was reached.* rise by"):
             m = model(max_iter=2).fit(X, y)
         assert m.n_vectors_ == 2
 
-    def test_steps_are_told(self, capsys):
+    def test_steps_are_printed(self, capsys):
         model(verbose=2).fit(X, y)
         assert capsys.readouterr().err.startswith("output 0  step    2  vectors")
 
@@ -420,6 +428,24 @@ class TestClassifier:
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             m = model().fit(IRIS, SPECIES)
         assert m.score(IRIS, SPECIES) > 0.7
+
+    def test_interrupt_and_what_was_still_to_gain(self, monkeypatch):
+        calls = []
+
+        def impatient(*arguments, look=relevance_search.candidates):
+            calls.append(1)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return look(*arguments)
+
+        monkeypatch.setattr(relevance_search, "candidates", impatient)
+        with pytest.warns(ConvergenceWarning, match=r"interrupted, and .* rise by") as caught:
+            early = model().fit(X, y)
+        with pytest.warns(ConvergenceWarning, match=r"max_iter was reached, and") as same:
+            other = model(max_iter=2).fit(X, y)
+        assert early.machine_ == other.machine_
+        left = [str(warned[0].message).split(", and")[1] for warned in (caught, same)]
+        assert left[0] == left[1]
 
 
 class TestRegressor:

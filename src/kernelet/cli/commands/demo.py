@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import textwrap
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.cost import kernel_text
+from kernelet.cli.arguments import seed
 from kernelet.cli.errors import UsageError
-from kernelet.cli.output import Output, add_output_options, percent
-from kernelet.cli.progress import Bar, progress_bar
+from kernelet.cli.output import Output, kernel_text
+from kernelet.cli.progress import progress_bar
 from kernelet.cli.writing import check_output, replaced_file
 
 if TYPE_CHECKING:
@@ -25,25 +24,17 @@ if TYPE_CHECKING:
     from kernelet.report.methods import Task
 
 USAGE = "kernelet demo [--vectors M ...] [-o FILE | --no-html] [--json]"
-LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState, which scikit-learn seeds
-# Sizes that the page's frontier has besides those asked for.
+# Sizes that the page's frontier has besides those asked for: one, two, five and ten a class.
 FRONTIER = (10, 20, 50, 100)
 HEADINGS = ("model", "test error", "vectors", "k/row", "us/row", "bytes", "fit (s)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "--vectors",
-        type=int,
-        nargs="+",
-        default=[20, 50],
-        metavar="M",
-        help="sizes of the small machines (default: 20 50)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="of the splits and of all else random (default: 0)"
-    )
+    add = parser.add_argument
+    text = "sizes of the small machines (default: 20 50)"
+    add("--vectors", type=int, nargs="+", default=[20, 50], metavar="M", help=text)
+    add("--seed", type=seed, default=0, help="seed of all random choices (default: 0)")
     page = parser.add_mutually_exclusive_group()
     page.add_argument(
         "-o", "--output", default="demo.html", metavar="FILE", help="the page (default: demo.html)"
@@ -51,48 +42,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
     page.add_argument(
         "--no-html", dest="output", action="store_const", const=None, help="make no page"
     )
-    add_output_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, measure, print, write the page."""
-    output = Output.from_arguments(arguments)
-    if not 0 <= arguments.seed <= LARGEST_SEED:
-        raise UsageError(f"--seed must lie between 0 and {LARGEST_SEED}")
-    check_output(arguments.output)
     from kernelet.report.comparison import digits_task
+    from kernelet.report.page import Demo, demo_page
 
+    output = Output.from_arguments(arguments)
+    check_output(arguments.output)
     task = digits_task(arguments.seed)
-    facts = task_facts(task)
-    n = facts["train_rows"]
+    n, n_pixels = task.X_train.shape
+    data = {"train_rows": n, "test_rows": len(task.X_test), "columns": n_pixels}
+    facts = {**data, "kernel": kernel_text(task.kernel.specification()), "C": task.C}
     if not all(1 <= m <= n for m in arguments.vectors):
         raise UsageError(f"--vectors must lie between 1 and the {n} training rows")
     asked = list(dict.fromkeys(arguments.vectors))
     sizes = sorted({*asked, *FRONTIER}) if arguments.output else asked
     compared, board, seconds = learn_all(task, sizes, arguments, output)
     if arguments.output:
-        write_page(arguments.output, task, compared, asked, board)
+        page = demo_page(Demo(compared, asked, _examples(task), board, facts))
+        with replaced_file(arguments.output) as stream:
+            stream.write(page)
     models = [entry.figures for entry in compared]
     shown = [model for model in models if model.budget is None or model.budget in asked]
+    size = f"{n} rows to train, {data['test_rows']} to test, {n_pixels} pixels, 10 classes"
+    output.text(f"digits: {size}", f"kernel: {facts['kernel']}, C = {facts['C']:g}", "")
+    output.table(HEADINGS, [model.cells for model in shown])
     output.text(
-        f"digits: {n} rows to train, {facts['test_rows']} to test, {facts['columns']} pixels, "
-        "10 classes"
+        *("", *textwrap.wrap(conclusion(*shown), 80)),
+        f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time",
+        "includes it. Times are those of one thread.",
     )
-    output.text(f"kernel: {facts['kernel']}, C = {facts['C']:g}")
-    output.text()
-    output.table(HEADINGS, [cells(model) for model in shown])
-    output.text()
-    for line in textwrap.wrap(conclusion(*shown), 80):
-        output.text(line)
-    output.text(
-        f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time"
-    )
-    output.text("includes it. Times are those of one thread.")
     if arguments.output:
         output.text(f"The frontier, the vectors and a checkerboard: {arguments.output}")
     output.document(
         {
-            "data": {"name": "digits"} | {name: facts[name] for name in DATA_FACTS},
+            "data": {"name": "digits", **data},
             "kernel": task.kernel.specification(),
             "C": task.C,
             "compile_seconds": seconds,
@@ -100,20 +86,6 @@ def run(arguments: argparse.Namespace) -> None:
             "page": arguments.output,
         }
     )
-
-
-DATA_FACTS = ("train_rows", "test_rows", "columns")
-
-
-def task_facts(task: Task) -> dict[str, Any]:
-    """What is said of the data."""
-    return {
-        "train_rows": task.X_train.shape[0],
-        "test_rows": task.X_test.shape[0],
-        "columns": task.X_train.shape[1],
-        "kernel": kernel_text(task.kernel.specification()),
-        "C": task.C,
-    }
 
 
 def learn_all(
@@ -132,45 +104,22 @@ def learn_all(
         threadpool_limits(1),  # the problems are small: threads would wait for each other
         progress_bar(output, "compiling the training loops", total, "steps") as bar,
     ):
-        begun = partial(_begin, bar)
+
+        def begun(name: str) -> None:  # the step before is done then
+            bar.say(name)
+            bar.advance(1)
+
         seconds = compile_seconds(task)
         compared = compare(task, sizes, begun)
         board = board_document(board_task(arguments.seed), begun=begun) if arguments.output else {}
         return compared, board, seconds
 
 
-def _begin(bar: Bar, name: str) -> None:
-    """What is done next; so the step before is done."""
-    bar.say(name)
-    bar.advance(1)
-
-
-def write_page(
-    path: str, task: Task, compared: list[Compared], sizes: list[int], board: dict[str, Any]
-) -> None:
-    """The page, as a whole or not at all."""
-    import numpy as np
-
-    from kernelet.report.page import Demo, demo_page
-
-    first_of_each = [int(np.flatnonzero(task.y_test == label)[0]) for label in (3, 8, 0, 5, 2)]
-    examples = np.round(16 * task.X_test[first_of_each]).astype(int).tolist()
-    page = demo_page(Demo(compared, sizes, examples, board, task_facts(task)))
-    with replaced_file(path) as stream:
-        stream.write(page)
-
-
-def cells(model: Measured) -> list[str]:
-    """A row of the table, in the order of `HEADINGS`."""
-    return [
-        model.model,
-        percent(model.test_error),
-        str(model.vectors),
-        str(model.kernel_values_per_row),
-        f"{model.microseconds_per_row:.2f}",
-        str(model.model_bytes),
-        f"{model.fit_seconds:.2f}",
-    ]
+def _examples(task: Task) -> list[list[int]]:
+    """Test rows to begin with, the first of some digits, as whole numbers from 0 to 16."""
+    first = [task.y_test.tolist().index(label) for label in (3, 8, 0, 5, 2)]
+    examples: list[list[int]] = (16 * task.X_test[first]).round().astype(int).tolist()
+    return examples
 
 
 def conclusion(svc: Measured, *small: Measured) -> str:

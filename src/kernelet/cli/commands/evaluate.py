@@ -1,21 +1,18 @@
 """Compare a model's predictions with the labels or numbers of a table.
 
-Of classes it shows the error, recall, precision and F1 of each, and which are taken for which; of
-numbers R2, RMSE and MAE; of one class how many rows are outside.
+For classes it shows the error, recall, precision and F1 of each, and which are confused; for
+numbers R2, RMSE and MAE; for one class how many rows are outside.
 """
 
 from __future__ import annotations
 
 import argparse
 
+from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import DataError
-from kernelet.cli.model import read_model
-from kernelet.cli.output import Output, add_output_options
+from kernelet.cli.output import Output
 from kernelet.cli.progress import rows_bar
-from kernelet.cli.tables.reading import table_chunks, target_of
 from kernelet.cli.tables.sources import Source, add_table_options
-from kernelet.cli.tasks import OUTLIERS, task_of
-from kernelet.cli.unknown import Surprises
 
 USAGE = "kernelet evaluate MODEL TABLE [options]"
 EXAMPLES = """examples:
@@ -26,42 +23,39 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
-    parser.add_argument("table", metavar="TABLE", help="rows with labels or numbers")
-    parser.add_argument(
-        "-t",
-        "--target",
-        metavar="COLUMN",
-        help="the column of the labels or numbers (default: the model's); for one class a column "
-        "of 1 and -1, if there is one",
-    )
+    add = parser.add_argument
+    add_model_argument(parser)
+    add("table", metavar="TABLE", help="rows with labels or numbers")
+    text = "column of the labels or numbers (default: the model's); for one class, of 1 and -1"
+    add("-t", "--target", metavar="COLUMN", help=text)
     add_table_options(parser)
-    add_output_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Count piece by piece, print."""
+    """Measure piece by piece, print."""
+    from kernelet.cli.model import Surprises, read_model
+    from kernelet.cli.tables.reading import table_chunks
+    from kernelet.cli.tasks import task_of
+
     output = Output.from_arguments(arguments)
     source = Source.from_arguments(arguments.table, arguments)
     model = read_model(arguments.model)
     task = task_of(model)
-    target = arguments.target
-    if task is not OUTLIERS:
-        target = target_of(source, target, model.target)
+    target = task.target(source, arguments.target, model.target)
     figures = task.figures(model, target)
     surprises = Surprises(output)
-    with rows_bar(output, f"predicting {source.name}", source.n_bytes is not None) as done:
-        for table in table_chunks(source, model.text_columns, model.number_columns, target):
+    with rows_bar(output, source) as done:
+        for table in table_chunks(source, model.categories, model.number_columns, target):
             if not len(table):
                 continue
             truth = task.truth(table, target, model)
             with surprises.noted(model, table):
-                rows = model.rows(table if target is None else table.without([target]))
+                rows = model.rows(table.without(target))
             figures.add(truth, model.predict(rows))
             done(table)
     if not figures.n_rows:
         raise DataError(f"{source.name} has no rows")
     surprises.warn(figures.n_rows)
-    task.warn(figures, target, output)
+    figures.warn(target, output)
     figures.show(output)
     output.document({"model": arguments.model, "table": source.name, **figures.document()})

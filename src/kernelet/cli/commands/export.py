@@ -1,20 +1,19 @@
 """Write a model for other places: C, ONNX, JavaScript, JSON or LIBSVM.
 
 What is written computes what `kernelet predict` does, to rounding. Text columns and scales of a
-model go along where the format can hold them.
+model go along where the format can hold them. Files are replaced as a whole.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import CommandError, ModelError, UsageError, one_line
-from kernelet.cli.model import Model, read_model
-from kernelet.cli.output import Output, add_output_options, size
+from kernelet.cli.output import Output, size
 from kernelet.cli.writing import check_output, writing_errors
 
 USAGE = "kernelet export MODEL --to FORMAT [-o FILE] [options]"
@@ -32,63 +31,68 @@ class Format:
     Attributes
     ----------
     endings : tuple of str
-        Of file names; the first is that of a file that nobody has named.
+        Of file names; the first is the default.
     dtypes : tuple of str
         What numbers can be stored in, if there is a choice.
     dtype : str or None
-        Where nothing is said; None is the model's own.
+        The default; None is the model's own.
+    header : str or None
+        Ending of a second file, which has the name of the first: its own ending must then be that
+        of the format.
     """
 
     endings: tuple[str, ...]
     dtypes: tuple[str, ...] = ("float32", "float64")
     dtype: str | None = None
+    header: str | None = None
 
 
 FORMATS = {
-    "c": Format((".c",), ("float32", "float64", "q15"), "float32"),
+    "c": Format((".c",), ("float32", "float64", "q15"), "float32", header=".h"),
     "onnx": Format((".onnx",), dtype="float32"),
     "javascript": Format((".mjs", ".js")),
     "json": Format((".json",)),
     "libsvm": Format((".model", ".libsvm"), ()),
 }
+ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.endings}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
-    parser.add_argument(
+    add = parser.add_argument
+    add_model_argument(parser)
+    add(
         "--to",
         type=_known_name,
         choices=list(FORMATS),
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: what the ending of FILE says)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="replaced as a whole (default: MODEL's name with another ending, in this folder); "
-        "C gets a header beside it",
-    )
-    parser.add_argument(
-        "--dtype",
-        choices=FORMATS["c"].dtypes,
-        help="what numbers are stored in (default: float32 in C and ONNX, the model's own in "
-        "JavaScript and JSON); q15 is for C",
-    )
-    add_output_options(parser)
+    text = "default: MODEL's name with another ending, in this folder; C gets a header beside it"
+    add("-o", "--output", metavar="FILE", help=text)
+    text = "type of stored numbers (default: float32 in C and ONNX, else the model's); q15 is for C"
+    add("--dtype", choices=FORMATS["c"].dtypes, help=text)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the model, export it, and print what was written."""
+    from kernelet.cli.model import read_model
+
     output = Output.from_arguments(arguments)
-    name = _format_name(arguments)
+    name = arguments.to or ENDINGS.get(Path(arguments.output or "").suffix.lower())
+    if name is None:
+        raise UsageError(f"choose a format with --to: {', '.join(FORMATS)}")
     form = FORMATS[name]
     if arguments.dtype is not None and arguments.dtype not in form.dtypes:
         hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
         raise UsageError(f"--dtype {arguments.dtype} is not for {name}; {hint}")
-    path = _path(arguments, name)
-    files = [path, *([str(Path(path).with_suffix(".h"))] if name == "c" else [])]
+    path = arguments.output or Path(arguments.model).with_suffix(form.endings[0]).name
+    files = [path]
+    if form.header is not None:
+        if not path.endswith(form.endings):
+            named = Path(path).with_suffix(form.endings[0])
+            raise UsageError(f"a C source ends in .c, and the header gets its name: -o {named}")
+        files.append(str(Path(path).with_suffix(form.header)))
     for file in files:
         check_output(file, is_model=True)
     model = read_model(arguments.model)
@@ -100,13 +104,12 @@ def run(arguments: argparse.Namespace) -> None:
     facts = [("file", f"{file} ({size(n)})") for file, n in zip(files, n_bytes, strict=True)]
     facts.append(("vectors", f"{machine.n_vectors} of {machine.n_features} features"))
     costs = {}
-    if name == "c":
+    if result is not None:  # only what becomes C knows its memory
         costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
         facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
         facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
-    if not output.quiet:
-        output.facts(facts)
-    output.document(
+    output.result(
+        facts,
         {
             "model": arguments.model,
             "format": name,
@@ -116,46 +119,20 @@ def run(arguments: argparse.Namespace) -> None:
             "vectors": machine.n_vectors,
             "features": machine.n_features,
             **costs,
-        }
+        },
     )
 
 
 def _known_name(text: str) -> str:
     """As it is called here: also "C", "JS" or the ending of a file."""
-    name = text.lower()
-    endings = {e.lstrip("."): key for key, form in FORMATS.items() for e in form.endings}
-    return endings.get(name, name)
+    return ENDINGS.get(f".{text.lower()}", text.lower())
 
 
-def _format_name(arguments: argparse.Namespace) -> str:
-    if arguments.to is not None:
-        return str(arguments.to)
-    ending = Path(arguments.output or "").suffix.lower()
-    for name, form in FORMATS.items():
-        if ending in form.endings:
-            return name
-    raise UsageError(f"say where to with --to: {', '.join(FORMATS)}")
-
-
-def _path(arguments: argparse.Namespace, name: str) -> str:
-    form = FORMATS[name]
-    if arguments.output is None:
-        return Path(arguments.model).with_suffix(form.endings[0]).name
-    if name == "c" and not arguments.output.endswith(".c"):
-        raise UsageError(f"a C source ends in .c, and the header gets its name: -o {_c(arguments)}")
-    return str(arguments.output)
-
-
-def _c(arguments: argparse.Namespace) -> str:
-    return str(Path(arguments.output).with_suffix(".c"))
-
-
-def _written(model: Model, name: str, path: str, options: dict[str, Any]) -> Any:
+def _written(model: Any, name: str, path: str, options: dict[str, Any]) -> Any:
     from kernelet import export
 
-    write: Callable[..., Any] = getattr(export, name)
     try:
-        return write(model.content, path, **options)
+        return getattr(export, name)(model.content, path, **options)
     except ImportError as error:
         raise CommandError(one_line(error).rstrip(".")) from error
     except (TypeError, ValueError) as error:

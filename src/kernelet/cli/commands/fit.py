@@ -8,39 +8,24 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.cost import kernel_text
+from kernelet.cli import methods
+from kernelet.cli.arguments import add_data_options, add_model_output, count, share
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
-from kernelet.cli.holdout import labelled, read_test, split
-from kernelet.cli.methods import (
-    DEFAULT_VECTORS,
-    add_method_options,
-    count_argument,
-    has_budget,
-    make_estimator,
-    methods_text,
-    task_asked_for,
-)
-from kernelet.cli.model import Model, wrapped
-from kernelet.cli.output import Output, add_output_options, size
-from kernelet.cli.progress import progress_bar, watched
+from kernelet.cli.output import Output, kernel_text, size
+from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
 from kernelet.cli.tables.sources import add_table_options
-from kernelet.cli.tasks import CLASSES
-from kernelet.cli.training_data import (
-    TrainingData,
-    add_data_options,
-    fit_encoder,
-    matrix,
-    read_training_data,
-)
-from kernelet.cli.writing import check_output, writing_errors
+from kernelet.cli.writing import check_output
 
 if TYPE_CHECKING:
+    from kernelet.cli.model import Model
+    from kernelet.cli.training_data import TrainingData
     from kernelet.machine.columns import ColumnEncoder
 
 USAGE = "kernelet fit TABLE --target COLUMN [--vectors N] -o MODEL [options]"
-EXAMPLES = f"""{methods_text()}
+EXAMPLES = f"""{methods.methods_text()}
 
 examples:
   kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
@@ -53,73 +38,65 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_data_options(parser)
-    parser.add_argument(
-        "-m",
-        "--vectors",
-        type=count_argument,
-        metavar="N",
-        help="the budget: kernel values that a prediction may cost "
-        f"(default: {DEFAULT_VECTORS}, or what comes out of methods that choose it)",
+    text = (
+        "the budget: kernel values that a prediction may cost "
+        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it)"
     )
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="MODEL", help="the file to save the model in"
-    )
-    group = parser.add_argument_group("measuring the error")
-    group.add_argument("--test", metavar="TABLE", help="rows to measure the error on")
-    group.add_argument(
-        "--holdout", type=_share, metavar="SHARE", help="keep this share of the rows for it"
-    )
-    group.add_argument(
-        "--probabilities",
-        action="store_true",
-        help="calibrate on these rows, so that `predict --probabilities` works",
-    )
-    add_method_options(parser)
+    parser.add_argument("-m", "--vectors", type=count, metavar="N", help=text)
+    add_model_output(parser)
+    add = parser.add_argument_group("measuring the error").add_argument
+    add("--test", metavar="TABLE", help="rows to measure the error on")
+    add("--holdout", type=share, metavar="SHARE", help="hold out this share of the rows for it")
+    text = "calibrate on these rows, so that `predict --probabilities` works"
+    add("--probabilities", action="store_true", help=text)
+    methods.add_method_options(parser)
     add_table_options(parser)
-    add_output_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, learn, save, measure; 130 if Ctrl-C cut the learning short."""
+    from kernelet.cli.model import saved_model
+    from kernelet.cli.training_data import read_test_data, read_training_data
+
     output = Output.from_arguments(arguments)
     check_output(arguments.output, is_model=True)
     if arguments.test and arguments.holdout:
         raise UsageError("say --test or --holdout, not both")
     if arguments.probabilities and not (arguments.test or arguments.holdout):
         raise UsageError("--probabilities needs rows of their own: say --holdout 0.2 or --test")
-    if arguments.probabilities and task_asked_for(arguments) is not CLASSES:
+    if arguments.probabilities and not methods.METHODS[arguments.method].task.has_probabilities:
         raise UsageError(f"--probabilities are those of classes, not of {arguments.method}")
     data = read_training_data(arguments, output)
     test = None
     if arguments.holdout:
-        data, test = split(data, arguments.holdout, arguments.seed)
+        data, test = data.split(arguments.holdout, arguments.seed)
     elif arguments.test:
-        test = read_test(arguments, data)
-    encoder = fit_encoder(data, arguments.scaling)
+        test = read_test_data(arguments, data)
+    encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
     estimator, interrupted = learn(arguments, data, encoder, output)
-    seconds = time.perf_counter() - start
+    facts = {"fit_seconds": time.perf_counter() - start, "interrupted": interrupted}
     if arguments.probabilities and test is not None:
         estimator = _calibrated(estimator, test, encoder)
-    content = wrapped(estimator, encoder, data.target)
-    with writing_errors(arguments.output):
-        content.save(arguments.output)
-    model = Model(arguments.output, content)
+    model = saved_model(arguments.output, estimator, encoder, data.target)
     if interrupted:
         output.warn(f"interrupted; the best machine so far is saved in {arguments.output}")
-    report(arguments, model, data, test, seconds, interrupted, output)
-    return 130 if interrupted else 0
+    report(arguments, model, data, test, facts, output)
+    return Interrupted.exit_code if interrupted else 0
 
 
 def learn(
     arguments: argparse.Namespace, data: TrainingData, encoder: ColumnEncoder | None, output: Output
 ) -> tuple[Any, bool]:
     """The fitted estimator, and whether Ctrl-C ended its fit."""
+    from sklearn.exceptions import ConvergenceWarning
+
     budget = arguments.vectors
-    estimator = make_estimator(arguments, budget or DEFAULT_VECTORS)
-    rows = matrix(data.table, encoder)
+    wanted = budget or methods.DEFAULT_VECTORS
+    estimator = methods.make_estimator(arguments, wanted)
+    rows = data.rows(encoder)
     n_rows = rows.shape[0]
-    if has_budget(estimator) and (budget or DEFAULT_VECTORS) > n_rows:
+    if methods.has_budget(estimator) and wanted > n_rows:
         if budget is not None:
             raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
         estimator.set_params(n_vectors=n_rows)
@@ -129,6 +106,7 @@ def learn(
     with (
         output.hearing_warnings() as caught,
         progress_bar(output, text, *((most, "steps") if counts else (None, ""))) as bar,
+        hearing_interrupts() as interrupts,
     ):
         watched(estimator, bar, text)
         try:
@@ -140,26 +118,38 @@ def learn(
         finally:
             if hasattr(estimator, "set_callbacks"):
                 estimator.set_callbacks()
-        interrupted = any("interrupted" in str(item.message) for item in caught)
-        caught[:] = [item for item in caught if "interrupted" not in str(item.message)]
-    return _within_budget(estimator, budget, rows, data.labels), interrupted
+        if interrupts:  # which is why the fit has not converged
+            caught[:] = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    return _within_budget(estimator, budget, rows, data.labels), bool(interrupts)
 
 
 def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
-    """What a method without a budget has found, compressed if it is asked for less."""
+    """The estimator, compressed if it has more vectors than the budget and no parameter for it."""
     import numpy as np
 
     from kernelet.learners import compress
     from kernelet.learners.base.model_file import remember_training
 
-    if hasattr(estimator, "support_vectors_"):  # scikit-learn's, which files do not hold
+    if hasattr(estimator, "support_vectors_"):  # an SVC, which model files cannot hold
         small = compress(estimator, budget or len(estimator.support_))
         remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
         return small
-    if budget is not None and not has_budget(estimator) and estimator.n_vectors_ > budget:
+    if budget is not None and not methods.has_budget(estimator) and estimator.n_vectors_ > budget:
         refit = "margin" if hasattr(estimator, "classes_") else "none"
         return compress(estimator, budget, rows, labels, refit=refit)
     return estimator
+
+
+def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
+    from kernelet.cli.labels import training_labels
+    from kernelet.cli.model import Model
+    from kernelet.learners import calibrate
+
+    rows = Model.of(estimator, encoder, test.target).rows(test.table)
+    try:
+        return calibrate(estimator, rows, training_labels(test.labelled, test.target))
+    except (TypeError, ValueError) as error:
+        raise CommandError(f"--probabilities: {one_line(error)}") from error
 
 
 def report(
@@ -167,39 +157,31 @@ def report(
     model: Model,
     data: TrainingData,
     test: TrainingData | None,
-    seconds: float,
-    interrupted: bool,
+    facts: dict[str, Any],
     output: Output,
 ) -> None:
     """Print what was learned, and how well."""
-    machine = model.machine
-    measured, task = data if test is None else test, data.task
-    figures = task.figures(model, data.target)
+    machine, task = model.machine, data.task
     with output.hearing_warnings():
-        rows = model.rows(measured.table)
-        truth = task.truth(labelled(measured), data.target, model)
-        figures.add(truth, model.predict(rows))
-    task.warn(figures, data.target, output)
-    kernel = machine.kernel.specification()
+        measured = data if test is None else test
+        figures = task.measured(model, measured.labelled, data.target)
+    figures.warn(data.target, output)
+    n_bytes, kernel = Path(arguments.output).stat().st_size, machine.kernel.specification()
     which = "training" if test is None else "test"
-    n_rows, classes = len(data.labels), model.classes if task is CLASSES else None
-    in_classes = "" if classes is None else f" in {classes.size} classes"
-    if not output.quiet:
-        output.facts(
-            [
-                ("model", f"{arguments.output} ({size(_file_bytes(arguments.output))})"),
-                ("method", f"{arguments.method}, {kernel_text(kernel)}"),
-                ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
-                ("rows", f"{n_rows}{in_classes}"),
-                ("features", str(machine.n_features)),
-                ("fit", f"{seconds:.1f} s"),
-                (which if classes is None else f"{which} error", figures.headline),
-            ]
-        )
-    output.document(
+    n_rows, classes = len(data.labels), model.classes if task.has_probabilities else None
+    output.result(
+        [
+            ("model", f"{arguments.output} ({size(n_bytes)})"),
+            ("method", f"{arguments.method}, {kernel_text(kernel)}"),
+            ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
+            ("rows", f"{n_rows}" + ("" if classes is None else f" in {classes.size} classes")),
+            ("features", str(machine.n_features)),
+            ("fit", f"{facts['fit_seconds']:.1f} s"),
+            (which if classes is None else f"{which} error", figures.headline),
+        ],
         {
             "model": arguments.output,
-            "bytes": _file_bytes(arguments.output),
+            "bytes": n_bytes,
             "method": arguments.method,
             "kernel": kernel,
             "vectors": machine.n_vectors,
@@ -207,37 +189,8 @@ def report(
             "rows": n_rows,
             "classes": classes,
             "target": data.target,
-            "fit_seconds": seconds,
-            "interrupted": interrupted,
+            **facts,
             "training_error": figures.error if test is None else None,
             "test": None if test is None else figures.document(),
-        }
+        },
     )
-
-
-def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
-    from kernelet.cli.labels import training_labels
-    from kernelet.learners import calibrate
-
-    assert test.target is not None  # classes have one
-    rows = Model("", wrapped(estimator, encoder, test.target)).rows(test.table)
-    try:
-        return calibrate(estimator, rows, training_labels(labelled(test), test.target))
-    except (TypeError, ValueError) as error:
-        raise CommandError(f"--probabilities: {one_line(error)}") from error
-
-
-def _file_bytes(path: str) -> int:
-    from pathlib import Path
-
-    return Path(path).stat().st_size
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
-    return value

@@ -7,79 +7,113 @@ model was trained on. Nothing in the file is executed.
 from __future__ import annotations
 
 import argparse
+import inspect
+from dataclasses import asdict
 from typing import Any
 
-from kernelet.cli.cost import costs_in_c, kernel_text, microseconds_per_row
+from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import ModelError, one_line
-from kernelet.cli.labels import text_of
-from kernelet.cli.model import read_model
-from kernelet.cli.output import Output, add_output_options, size
+from kernelet.cli.output import Output, kernel_text, size
 
 USAGE = "kernelet info MODEL [options]"
 EXAMPLES = """examples:
   kernelet info iris.kernelet
   kernelet info iris.kernelet --json"""
+_MOST_SHOWN = 8  # names in a line, as in `errors.listed`
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
-    add_output_options(parser)
+    add_model_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
+    import numpy as np
+
+    from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
     from kernelet.persistence import ModelFileError, read_summary
+    from kernelet.selection.cost import microseconds_per_row
 
     output = Output.from_arguments(arguments)
     model = read_model(arguments.model)
     try:
         summary = read_summary(arguments.model)
-    except ModelFileError as error:  # JSON, which a person can read as it is
+    except ModelFileError as error:  # the model is in a JSON file, which is readable as it is
         raise ModelError(one_line(error).rstrip(".")) from error
-    microseconds = microseconds_per_row(model.machine)
-    kernel, d = model.machine.kernel, model.machine.n_features
+    machine = model.machine
+    # there is no data here: the vectors serve as rows, since the time does not depend on values
+    rows = machine.vectors if machine.n_vectors else np.zeros((1, machine.n_features))
     summary = {
         "model": arguments.model,
         **summary,
-        "n_used_features": int(used_features(kernel, d).size),
-        "machine_bytes": model.machine.nbytes,
-        "kernel_evaluations_per_row": model.machine.n_vectors,
-        "microseconds_per_row": microseconds,
+        "n_used_features": int(used_features(machine.kernel, machine.n_features).size),
+        "machine_bytes": machine.nbytes,
+        "kernel_evaluations_per_row": machine.n_vectors,
+        "microseconds_per_row": microseconds_per_row(machine, rows),
         "c": costs_in_c(model.content),
     }
-    output.facts(_facts(summary, model.machine.n_vectors, microseconds))
+    output.facts(_facts(summary))
     output.document(summary)
 
 
-def _facts(summary: dict[str, Any], n_vectors: int, microseconds: float) -> list[tuple[str, str]]:
+def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
+    """Flash, RAM and operations of a prediction for every type of numbers, or why there are none.
+
+    Examples
+    --------
+    >>> from kernelet import KernelMachine
+    >>> from kernelet.kernels import Laplacian
+    >>> costs = costs_in_c(KernelMachine(Laplacian(0.5), [[0.0], [2.0]], [1.0, -1.0]))
+    >>> costs["float32"]
+    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2}
+    >>> costs["q15"]["refused"]
+    'dtype="q15" is for Gaussian kernels, the model has Laplacian(gamma=0.5); use float32.'
+    """
+    from kernelet.export.to_c.exporter import DTYPES, c_cost
+
+    costs: dict[str, dict[str, Any]] = {}
+    for dtype in DTYPES:
+        try:
+            costs[dtype] = asdict(c_cost(model, dtype))
+        except (TypeError, ValueError) as error:
+            costs[dtype] = {"refused": str(error)}
+    return costs
+
+
+def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and values for a person."""
+    from kernelet.cli.labels import text_of
+
+    inner, outer = summary["estimator"], summary["kind"]
+    n_vectors, n_outputs = summary["kernel_evaluations_per_row"], summary["n_outputs"]
+    n_used, n_features = summary["n_used_features"], summary["n_features"]
+    in_use = "" if n_used == n_features else f" ({n_used} in use)"
+    outputs = f"{n_outputs} output{'' if n_outputs == 1 else 's'}"
+    time = f"{summary['microseconds_per_row']:.2g} us"
     facts = [
         ("file", f"{summary['model']} ({size(summary['file_bytes'])})"),
-        ("model", _nested(summary)),
-        ("vectors", f"{n_vectors} of {_features(summary)}, {summary['dtype']}"),
+        ("model", inner if inner == outer else f"{inner} in a {outer}"),
+        ("vectors", f"{n_vectors} of {n_features} features{in_use}, {summary['dtype']}"),
         ("kernel", kernel_text(summary["kernel"])),
-        ("machine", f"{size(summary['machine_bytes'])} for {_outputs(summary['n_outputs'])}"),
-        ("cost", f"{n_vectors} kernel values and about {microseconds:.2g} us per row, in batches"),
+        ("machine", f"{size(summary['machine_bytes'])} for {outputs}"),
+        ("cost", f"{n_vectors} kernel values and about {time} per row, in batches"),
     ]
     facts += [(f"C, {dtype}", _in_c(costs)) for dtype, costs in summary["c"].items()]
-    if summary["classes"] is not None:
-        names = [text_of(label) for label in summary["classes"]]
-        facts.append(("classes", f"{len(names)}: {_shortened(names)}"))
-    if summary["target"]:
-        facts.append(("target", summary["target"]))
-    if summary["columns"]:
-        facts.append(("columns", _columns(summary["columns"])))
-    elif summary["feature_names"]:
-        facts.append(("columns", _shortened(summary["feature_names"])))
-    if summary["training"]:
-        facts.append(("trained", _training(summary["training"], summary["classes"])))
-    chosen = _parameters(summary["estimator"], summary["params"], summary["cost"])
-    if chosen:
-        facts.append(("parameters", chosen))
+    classes = [text_of(label) for label in summary["classes"] or ()]
     version = f"kernelet {summary['kernelet_version']}, format {summary['format_version']}"
-    facts.append(("saved", f"{summary['saved']} by {version}"))
-    return facts
+    columns = [_column(column) for column in summary["columns"] or ()]
+    facts += [
+        ("classes", f"{len(classes)}: {_shortened(classes)}" if classes else ""),
+        ("target", summary["target"]),
+        ("columns", f"{len(columns)}: {_shortened(columns)}" if columns else ""),
+        ("columns", "" if columns else _shortened(summary["feature_names"] or [])),
+        ("trained", _training(summary["training"], classes)),
+        ("parameters", _parameters(inner, summary["params"], summary["cost"])),
+        ("saved", f"{summary['saved']} by {version}"),
+    ]
+    return [(name, value) for name, value in facts if value]
 
 
 def _in_c(costs: dict[str, Any]) -> str:
@@ -90,49 +124,29 @@ def _in_c(costs: dict[str, Any]) -> str:
     return f"{memory}, {costs['arithmetic']} operations{calls} per row"
 
 
-def _features(summary: dict[str, Any]) -> str:
-    n_used, n_features = summary["n_used_features"], summary["n_features"]
-    left_out = "" if n_used == n_features else f" ({n_used} in use)"
-    return f"{n_features} features{left_out}"
+def _column(column: dict[str, Any]) -> str:
+    n_values = f" ({len(column['categories'])} values)" if "categories" in column else ""
+    return f"{column['name']}{n_values}"
 
 
-def _outputs(number: int) -> str:
-    return "1 output" if number == 1 else f"{number} outputs"
+def _shortened(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more
 
 
-def _nested(summary: dict[str, Any]) -> str:
-    inner, outer = str(summary["estimator"]), str(summary["kind"])
-    return inner if inner == outer else f"{inner} in a {outer}"
-
-
-def _columns(columns: list[dict[str, Any]]) -> str:
-    texts = [
-        f"{column['name']} ({len(column['categories'])} values)"
-        if column["kind"] == "category"
-        else str(column["name"])
-        for column in columns
-    ]
-    return f"{len(columns)}: {_shortened(texts)}"
-
-
-def _shortened(names: list[str], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def _training(training: dict[str, Any], classes: list[Any] | None) -> str:
-    text = f"on {training['n_rows']} rows"
-    counts = training.get("class_counts")
-    if counts and classes and len(counts) <= 8:
+def _training(training: dict[str, Any] | None, classes: list[str]) -> str:
+    if training is None:
+        return ""
+    counts = training.get("class_counts") or []
+    of_each = ""
+    if classes and 0 < len(counts) <= _MOST_SHOWN:
         pairs = zip(counts, classes, strict=True)
-        text += f" ({', '.join(f'{count} of {text_of(label)}' for count, label in pairs)})"
-    return f"{text}, {training['date']}"
+        of_each = f" ({', '.join(f'{count} of {name}' for count, name in pairs)})"
+    return f"on {training['n_rows']} rows{of_each}, {training['date']}"
 
 
 def _parameters(estimator: str, params: dict[str, Any] | None, cost: float | None) -> str:
     """C, and the parameters that are not the default."""
-    import inspect
-
     import kernelet
 
     known = inspect.signature(getattr(kernelet, estimator)).parameters if params else {}

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed
-from kernelet.cli.tables.sources import Source, imported, reading_errors
+from kernelet.cli.tables.sources import LABELS, Source, imported, reading_errors
 from kernelet.cli.tables.table import Table
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-# Name of the labels of a LIBSVM file, and of an npz file unless another is asked for.
-LABELS = "y"
 MATRIX = "X"
+# Rows that are read at once from a parquet file that is wanted as a whole: pyarrow's own default.
+_ROW_GROUP = 65_536
 
 
-def read_npz(source: Source, target: str | None = None) -> Table:
+def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table:
     """A matrix ``X`` with its columns called 1, 2, ... and every array of the same length by name.
 
     Where the target ends in a word as in ``y_train``, the matrix is ``X_train``; without a matrix
     the arrays of one dimension are the columns.
     """
-    import numpy as np
-
     with reading_errors(source, "npz"):
         if not zipfile.is_zipfile(source.path):
-            raise DataError(f"{source.name} is no npz file, or a damaged one")
+            raise DataError(f"{source.name} is not an npz file, or is damaged")
         try:
             with np.load(source.path, allow_pickle=False) as file:
                 arrays = {name: np.asarray(file[name]) for name in file.files}
@@ -43,11 +41,13 @@ def read_npz(source: Source, target: str | None = None) -> Table:
             ) from error
         vectors = {name: array for name, array in arrays.items() if array.ndim == 1}
         matrix = _matrix(source, arrays, target)
-        if matrix is None:
-            length = max((len(array) for array in vectors.values()), default=0)
-        else:
-            length = len(matrix)
-        columns = {name: _column(array) for name, array in vectors.items() if len(array) == length}
+        lengths = map(len, vectors.values()) if matrix is None else [len(matrix)]
+        length = max(lengths, default=0)
+        columns = {
+            name: array.astype(object) if array.dtype.kind in "US" else array
+            for name, array in vectors.items()
+            if len(array) == length
+        }
         if matrix is not None:
             columns |= {str(j + 1): matrix[:, j] for j in range(matrix.shape[1])}
         if not columns:
@@ -55,19 +55,17 @@ def read_npz(source: Source, target: str | None = None) -> Table:
     return Table(source.name, columns)
 
 
-def npz_others(table: Table, target: str | None) -> list[str]:
-    """Vectors beside the matrix of an npz file, which are no features of it."""
-    if not any(name.isdecimal() for name in table.columns):
-        return []
-    return [name for name in table.columns if not name.isdecimal() and name != target]
+def npz_others(table: Table) -> list[str]:
+    """Vectors in an npz file with a matrix; the features are the columns of the matrix alone."""
+    others = [name for name in table.columns if not name.isdecimal()]
+    return others if len(others) < len(table.columns) else []
 
 
-def read_libsvm(source: Source) -> Table:
+def read_libsvm(source: Source, target: str | None, text: Collection[str]) -> Table:
     """The sparse rows and labels of a LIBSVM file.
 
     Its indices count from 1; a file in which an index is 0 counts from there.
     """
-    import numpy as np
     from sklearn.datasets import load_svmlight_file
 
     with reading_errors(source, "a LIBSVM file"):
@@ -77,7 +75,9 @@ def read_libsvm(source: Source) -> Table:
     return Table(source.name, {LABELS: np.asarray(labels)}, rows=rows.tocsr())
 
 
-def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
+def parquet_chunks(
+    source: Source, target: str | None, text: Collection[str], length: int
+) -> Iterator[Table]:
     """The row groups of a parquet file, in pieces of at most `length` rows."""
     parquet = imported("pyarrow.parquet", "parquet", "reading parquet files")
     imported("pandas", "cli", "reading parquet files")
@@ -92,11 +92,9 @@ def parquet_chunks(source: Source, length: int) -> Iterator[Table]:
             first_row += len(frame)
 
 
-def read_parquet(source: Source) -> Table:
+def read_parquet(source: Source, target: str | None, text: Collection[str]) -> Table:
     """The whole of a parquet file."""
-    import numpy as np
-
-    pieces = list(parquet_chunks(source, 1 << 16))
+    pieces = list(parquet_chunks(source, target, text, _ROW_GROUP))
     if not pieces:
         raise DataError(f"{source.name} has no rows")
     columns = {
@@ -108,44 +106,30 @@ def read_parquet(source: Source) -> Table:
 
 def _matrix(source: Source, arrays: dict[str, Any], target: str | None) -> NDArray[Any] | None:
     matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
-    wanted = MATRIX
-    if source.matrix is not None:
-        wanted = source.matrix
-        if wanted not in matrices:
-            raise DataError(
-                f"{source.name} has no array {wanted!r} of two dimensions; it has "
-                f"{listed(matrices) or 'none at all'}"
-            )
-    elif target is not None and "_" in target:
-        part = MATRIX + target[target.index("_") :]
-        wanted = part if part in matrices else MATRIX
-    if wanted not in matrices:
-        if len(matrices) > 1:
-            raise DataError(
-                f"{source.name} has several matrices, {listed(matrices)}; say which --matrix"
-            )
-        if not matrices:
-            return None
-        (wanted,) = matrices
+    if source.matrix is not None and source.matrix not in matrices:
+        raise DataError(
+            f"{source.name} has no array {source.matrix!r} of two dimensions; it has "
+            f"{listed(matrices) or 'none at all'}"
+        )
+    part = MATRIX + "".join((target or "").partition("_")[1:])  # X_train for y_train
+    known = [name for name in (source.matrix, part, MATRIX) if name in matrices] or list(matrices)
+    if not known:
+        return None
+    wanted = known[0]
+    if len(known) > 1 and wanted not in (source.matrix, part, MATRIX):
+        raise DataError(
+            f"{source.name} has several matrices, {listed(matrices)}; say which --matrix"
+        )
     matrix: NDArray[Any] = matrices[wanted]
     if matrix.dtype.kind not in "fiub":
         raise DataError(f"{source.name} has text in the matrix {wanted!r}; numbers are needed")
     return matrix
 
 
-def _column(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(object) if array.dtype.kind in "US" else array
-
-
 def _from_series(series: Any) -> NDArray[Any]:
     """Numbers as floats where some are missing; dates and the like as text."""
-    import numpy as np
-
-    if series.dtype.kind in "iuf" or str(series.dtype) in ("boolean", "bool"):
-        numbers: NDArray[Any] = series.to_numpy()
-        if numbers.dtype.kind != "b":
-            return numbers
-    present = series.notna()
-    text = series.astype(object).where(present, np.nan)
-    words = [str(value) if there else np.nan for value, there in zip(text, present, strict=True)]
-    return np.array(words, dtype=object)
+    numbers: NDArray[Any] = series.to_numpy()
+    if series.dtype.kind in "iuf" and numbers.dtype.kind != "O":
+        return numbers
+    cells = zip(series, series.notna(), strict=True)
+    return np.array([str(cell) if there else np.nan for cell, there in cells], dtype=object)

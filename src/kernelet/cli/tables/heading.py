@@ -11,18 +11,20 @@ from typing import IO, Any
 
 from kernelet.cli.errors import DataError, one_line
 from kernelet.cli.tables.sources import Source
+from kernelet.cli.tables.table import is_number
 
 SEPARATORS = (",", ";", "\t", "|")
-# Bytes of a file that are looked at in one go for the end of its first line.
+# Bytes of a file that are searched at once for the end of its first line: what a pipe of Linux
+# holds, and more than most first lines have.
 _PIECE = 1 << 16
 # Bytes in which a first line must end: room for a million names of 64 bytes. What has no line end
-# by then is hardly a table, and may go on for ever.
+# by then is hardly a table, and may never end.
 _LONGEST_LINE = 1 << 26
 _LINE_END = re.compile("[\r\n]")
 
 
 class Rewound(io.RawIOBase):
-    """A stream whose first bytes are read once more, for pipes, which cannot go back."""
+    """A stream that begins with bytes read before, for pipes, which cannot go back."""
 
     def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self._first, self._rest = io.BytesIO(first), rest
@@ -31,7 +33,7 @@ class Rewound(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # as much as there is: to wait for a whole buffer would hold back the rows that came
+        # as much as there is: waiting for a whole buffer would hold back rows that have arrived
         data = self._first.read(len(buffer)) or _read_some(self._rest, len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -53,35 +55,35 @@ def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
         if n_bytes > _LONGEST_LINE:
             raise DataError(
                 f"the first line of {source.name} is longer than {_LONGEST_LINE >> 20} MiB; is it "
-                "a table? Say --format if it is no text file, --encoding if it is not utf-8"
+                "a table? Say --format if it is not a text file, --encoding if it is not utf-8"
             )
     return "".join(line), b"".join(data)
 
 
 def codec(source: Source) -> str:
-    """The encoding of the file; utf-8 may begin with a mark, as Excel has it."""
+    """The encoding of the file; utf-8 may begin with a byte order mark, as Excel writes it."""
     return "utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding
 
 
 def nul_bytes(source: Source) -> str:
-    """The sentence about bytes that no text has."""
+    """The sentence about bytes that do not occur in text."""
     return (
-        f"{source.name} holds NUL characters, which are no text; say --encoding utf-16 if it is "
-        "that, or --format if it is no text file"
+        f"{source.name} holds NUL characters, which do not occur in text; say --encoding utf-16 if "
+        "it is that, or --format if it is not a text file"
     )
 
 
 def reading_options(source: Source, line: str) -> dict[str, Any]:
     """What pandas must know to read a file that begins with this line."""
-    separator = source.separator or _guessed_separator(line)
+    separator = source.separator or max(SEPARATORS, key=line.count)
     try:
         cells = next(csv.reader([line], delimiter=separator), [])
     except (csv.Error, TypeError) as error:  # a cell beyond csv's limit; a separator of two letters
         raise DataError(
             f"the first line of {source.name} cannot be split into cells by {separator!r} "
-            f"({one_line(error)}); say another --separator, or --format if it is no text file"
+            f"({one_line(error)}); say another --separator, or --format if it is not a text file"
         ) from error
-    if not source.has_header:
+    if source.no_header:
         names = [str(place + 1) for place in range(len(cells))]
         header: dict[str, Any] = {"header": None, "names": names}
     else:
@@ -104,16 +106,11 @@ def _read_some(stream: IO[bytes], most: int) -> bytes:
     return data or stream.read(1)
 
 
-def _guessed_separator(line: str) -> str:
-    """The character of those in use that the first line has most of."""
-    return max(SEPARATORS, key=line.count)
-
-
 def _check_heading(source: Source, cells: list[str]) -> None:
     if not cells:
         return  # pandas reports an empty file, or finds the heading below blank lines
     names = [cell.strip() for cell in cells]
-    if all(_is_number(name) for name in names) and not _are_consecutive(names):
+    if all(is_number(name) for name in names) and not _are_consecutive(names):
         raise DataError(
             f"the first line of {source.name} holds numbers, not names of columns; "
             "say --no-header if it is a row"
@@ -121,14 +118,6 @@ def _check_heading(source: Source, cells: list[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1 and name]
     if twice:
         raise DataError(f"{source.name} has two columns called {twice[0]!r}; rename one of them")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _are_consecutive(names: list[str]) -> bool:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from kernelet.cli.errors import DataError, UsageError
-from kernelet.cli.tables.arrays import (
-    LABELS,
-    parquet_chunks,
-    read_libsvm,
-    read_npz,
-    read_parquet,
-)
-from kernelet.cli.tables.sources import Source
+from kernelet.cli.tables.arrays import parquet_chunks, read_libsvm, read_npz, read_parquet
+from kernelet.cli.tables.sources import CHUNK_ROWS, Source
 from kernelet.cli.tables.table import Table, is_text
 from kernelet.cli.tables.text import as_numbers, read_text_table, text_chunks
 
-CHUNK_ROWS = 20_000
+# Each takes the source, the target and the columns to be read as text.
+_READERS: dict[str, Callable[[Source, str | None, Collection[str]], Table]] = {
+    "csv": read_text_table,
+    "tsv": read_text_table,
+    "parquet": read_parquet,
+    "npz": read_npz,
+    "libsvm": read_libsvm,
+}
+# Formats that are never in memory as a whole; these take the rows of a piece too.
+_IN_CHUNKS: dict[str, Callable[[Source, str | None, Collection[str], int], Iterator[Table]]] = {
+    "csv": text_chunks,
+    "tsv": text_chunks,
+    "parquet": parquet_chunks,
+}
 
 
 def read_table(source: Source, target: str | None = None, text: Collection[str] = ()) -> Table:
@@ -30,15 +36,7 @@ def read_table(source: Source, target: str | None = None, text: Collection[str] 
     text : collection of str, default=()
         Columns to be read as text although they look like numbers.
     """
-    if source.format in ("csv", "tsv"):
-        labels = [] if target is None else [target]
-        table = read_text_table(source, text={*text, *labels})
-    elif source.format == "npz":
-        table = read_npz(source, target)
-    elif source.format == "libsvm":
-        table = read_libsvm(source)
-    else:
-        table = read_parquet(source)
+    table = _READERS[source.format](source, target, text)
     table.require_rows()
     return table
 
@@ -64,44 +62,13 @@ def table_chunks(
     length : int, default=20000
         Rows of a piece.
     """
-    if source.format in ("csv", "tsv"):
-        words = {*text} if target is None else {*text, target}
-        yield from text_chunks(source, words, numbers, length)
-        return
-    if source.format == "parquet":
-        pieces = parquet_chunks(source, length)
-    else:
+    in_chunks = _IN_CHUNKS.get(source.format)
+    if in_chunks is None:
         pieces = read_table(source, target).slices(length)
+    else:
+        pieces = in_chunks(source, target, text, length)
     for piece in pieces:
         for name in numbers:
             if name in piece.columns and is_text(piece.columns[name]):
                 piece.columns[name] = as_numbers(piece, name)
         yield piece
-
-
-def target_of(source: Source, target: str | None, known: str | None = None) -> str:
-    """The column of the labels: the one asked for, the model's, or that of the format."""
-    if target is not None:
-        return target
-    if known is not None:
-        return known
-    if source.format in ("libsvm", "npz"):
-        return LABELS
-    raise UsageError("say which column holds the classes or numbers: --target COLUMN")
-
-
-def split_names(text: str | None) -> list[str]:
-    """Names between commas.
-
-    Examples
-    --------
-    >>> split_names("age, sex")
-    ['age', 'sex']
-    """
-    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def check_features(table: Table) -> None:
-    """Refuse a table in which no column is left to learn from."""
-    if table.rows is None and not table.columns:
-        raise DataError(f"{table.source} has no column beside the target to learn from")

@@ -4,65 +4,70 @@ from __future__ import annotations
 
 import argparse
 import csv
-import errno
+import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from kernelet.cli.errors import CommandError, DataError, one_line
+from kernelet.cli.errors import CommandError, DataError, ModelError, nearest, one_line
 
-# Ending of a file's name -> format.
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npz": "npz",
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-}
-FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm")
+# What the labels are called in files that do not name them.
+LABELS = "y"
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 STDIN = "-"
+# Rows of a piece: 16 MB for 100 columns of numbers, and enough that pandas' work for a piece is
+# shared by many rows.
+CHUNK_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Format:
+    """What is known of a kind of table before it is read.
+
+    Attributes
+    ----------
+    endings : tuple of str
+        Of file names.
+    is_text : bool
+        Whether it is read as text, which can come from stdin.
+    separator : str or None
+        Between cells; None where the first line shows it.
+    labels : str or None
+        The column of the target where no other is named.
+    has_names : bool
+        Whether the columns have names.
+    """
+
+    endings: tuple[str, ...]
+    is_text: bool = False
+    separator: str | None = None
+    labels: str | None = None
+    has_names: bool = True
+
+
+FORMATS = {
+    "csv": Format((".csv",), is_text=True),
+    "tsv": Format((".tsv", ".tab"), is_text=True, separator="\t"),
+    "parquet": Format((".parquet", ".pq")),
+    "npz": Format((".npz",), labels=LABELS),
+    "libsvm": Format((".libsvm", ".svm", ".svmlight"), labels=LABELS, has_names=False),
+}
+ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.endings}
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Options that say how a table is read."""
-    group = parser.add_argument_group("reading the table")
-    group.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="what kind of file it is (default: by the ending of its name)",
-    )
-    group.add_argument(
-        "--separator",
-        metavar="CHAR",
-        help="between the cells of a line (default: comma, semicolon or tab, by the first line)",
-    )
-    group.add_argument(
-        "--no-header",
-        action="store_true",
-        help="the first line holds values, not names; the columns are then called 1, 2, 3 ...",
-    )
-    group.add_argument("--encoding", default="utf-8", help="of a text file (default: utf-8)")
-    group.add_argument(
-        "--missing",
-        metavar="TEXT",
-        action="append",
-        default=[],
-        help='a text that stands for a missing value, such as "?"; empty cells and NA do anyway',
-    )
-    group.add_argument(
-        "--matrix",
-        metavar="NAME",
-        help="the array of an npz file that holds the rows "
-        "(default: X, or X_train for the target y_train)",
-    )
+    add = parser.add_argument_group("reading the table").add_argument
+    add("--format", choices=list(FORMATS), help="kind of file (default: by the ending of its name)")
+    add("--separator", metavar="CHAR", help="between cells (default: guessed from the first line)")
+    add("--no-header", action="store_true", help="no line of names; columns are called 1, 2, 3 ...")
+    add("--encoding", default="utf-8", help="encoding of a text file (default: utf-8)")
+    text = 'a text that means a missing value, such as "?"; empty cells and NA always do'
+    add("--missing", metavar="TEXT", action="append", default=[], help=text)
+    add("--matrix", metavar="NAME", help="rows of an npz file (default: X; X_train for y_train)")
 
 
 @dataclass(frozen=True)
@@ -72,28 +77,28 @@ class Source:
     path: str
     format: str
     separator: str | None = None
-    has_header: bool = True
+    no_header: bool = False
     encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()
+    missing: Sequence[str] = ()
     matrix: str | None = None
 
     @classmethod
     def from_arguments(cls, path: str, arguments: argparse.Namespace) -> Source:
-        """As the command line has it; the file must be there."""
+        """As the command line asks; the file must exist."""
         format = arguments.format or format_of(path)
         if path != STDIN:
             check_file(path)
-        elif format not in ("csv", "tsv"):
+        elif not FORMATS[format].is_text:
             raise DataError(f"from stdin only csv and tsv can be read, not {format}")
-        return cls(
-            path,
-            format,
-            "\t" if format == "tsv" and not arguments.separator else arguments.separator,
-            not arguments.no_header,
-            arguments.encoding,
-            tuple(arguments.missing),
-            arguments.matrix,
-        )
+        names = [field.name for field in fields(cls)[2:]]
+        options = {name: getattr(arguments, name) for name in names}
+        options["separator"] = arguments.separator or FORMATS[format].separator
+        return cls(path, format, **options)
+
+    @property
+    def kind(self) -> Format:
+        """What its format is like."""
+        return FORMATS[self.format]
 
     @property
     def name(self) -> str:
@@ -107,14 +112,14 @@ class Source:
 
     @property
     def n_bytes(self) -> int | None:
-        """Size of the file, where it can be known and is what a reader goes through."""
+        """Size of the file, where it is known; a compressed file is longer when it is read."""
         if not self.is_regular or Path(self.path).suffix.lower() in COMPRESSIONS:
             return None
         return Path(self.path).stat().st_size
 
 
 def format_of(path: str) -> str:
-    """The format that the ending of a name stands for; compressed files by what is inside.
+    """The format that the ending of a name means; that of a compressed file is the one inside.
 
     Examples
     --------
@@ -129,44 +134,40 @@ def format_of(path: str) -> str:
     if endings and endings[-1] in ENDINGS:
         return ENDINGS[endings[-1]]
     check_file(path)
+    *known, last = FORMATS
     raise DataError(
-        f"{path}: the kind of table is not clear from the ending of the name; "
-        f"say --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        f"{path}: the ending of the name does not show the kind of table; "
+        f"say --format {', '.join(known)} or {last}"
     )
 
 
-def check_file(path: str) -> None:
-    """Refuse a file that is not there, with the near one if there is one."""
+def check_file(path: str, error: type[CommandError] = DataError) -> None:
+    """Refuse a file that does not exist, and suggest the nearest name."""
     # os.path answers where Path raises an error, as for a name that is too long
     if os.path.isdir(path):
-        raise DataError(f"{path} is a folder; name a file in it")
+        raise error(f"{path} is a folder; name a file in it")
     if not os.path.exists(path):
-        raise DataError(missing_file(path))
+        raise error(missing_file(path, is_model=error is ModelError))
 
 
 def missing_file(path: str, is_model: bool = False) -> str:
-    """The sentence about a file that is not there, with the near table or model if there is one."""
-    from kernelet.cli.errors import nearest
-
+    """The sentence about a file that does not exist, with the nearest name of a table or model."""
     folder = Path(path).parent
     if not os.path.isdir(folder):
         return f"{path} does not exist, nor does the folder {folder}"
     try:
         names = [entry.name for entry in folder.iterdir()]
-        near = nearest(Path(path).name, [name for name in names if is_model != _is_table(name)])
-    except OSError:  # a folder that may be entered but not listed has no near names
+        tables = {name for name in names if not ENDINGS.keys().isdisjoint(Path(name).suffixes)}
+        near = nearest(Path(path).name, [name for name in names if is_model != (name in tables)])
+    except OSError:  # the folder may be entered but not listed
         near = None
     hint = f"; do you mean {folder / near}?" if near else "; is the name right?"
     return f"{path} does not exist{hint}"
 
 
-def _is_table(name: str) -> bool:
-    return any(ending in ENDINGS for ending in Path(name).suffixes)
-
-
 @contextmanager
 def reading_errors(source: Source, kind: str) -> Iterator[None]:
-    """Everything that a reader may raise, as one line about the file."""
+    """Turn whatever a reader may raise into one line about the file."""
     try:
         yield
     except (CommandError, MemoryError):
@@ -174,32 +175,23 @@ def reading_errors(source: Source, kind: str) -> Iterator[None]:
     except UnicodeError as error:
         raise DataError(
             f"{source.name} is not text in {source.encoding}; "
-            "say another --encoding, such as latin-1, or --format if it is no text file"
+            "say another --encoding, such as latin-1, or --format if it is not a text file"
         ) from error
-    except LookupError as error:
-        if "encoding" not in str(error):
-            raise DataError(_unreadable(source, kind, error)) from error
-        raise DataError(f"--encoding {source.encoding} is not known; try utf-8") from error
     except PermissionError as error:
         raise DataError(f"{source.name} may not be read: permission denied") from error
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            raise DataError(missing_file(source.path)) from error
-        raise DataError(_unreadable(source, kind, error)) from error
+    except FileNotFoundError as error:
+        raise DataError(missing_file(source.path)) from error
     except ImportError as error:
         raise DataError(f"{source.name}: {one_line(error)}") from error
-    except (ValueError, EOFError, KeyError, TypeError, csv.Error) as error:
-        raise DataError(_unreadable(source, kind, error)) from error
-
-
-def _unreadable(source: Source, kind: str, error: BaseException) -> str:
-    return f"{source.name} cannot be read as {kind}: {one_line(error).rstrip('.')}"
+    except (OSError, ValueError, EOFError, LookupError, TypeError, csv.Error) as error:
+        if isinstance(error, LookupError) and "encoding" in str(error):
+            raise DataError(f"--encoding {source.encoding} is not known; try utf-8") from error
+        reason = one_line(error).rstrip(".")
+        raise DataError(f"{source.name} cannot be read as {kind}: {reason}") from error
 
 
 def imported(module: str, extra: str, purpose: str) -> Any:
     """A module of an extra, or one line about how to get it."""
-    import importlib
-
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed, no_column
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from kernelet.machine.cells import is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Table:
         return [*self.columns, *(str(j + 1) for j in range(self.rows.shape[1]))]
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column, or an error that names the near one."""
+        """A column, or an error that suggests the nearest name."""
         if name in self.columns:
             return self.columns[name]
         if self.rows is not None and self._is_sparse_column(name):
@@ -58,8 +59,6 @@ class Table:
         raise no_column(name, self.names, self.source)
 
     def _select_sparse(self, names: list[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         sparse = {name: int(name) - 1 for name in names if self._is_sparse_column(name)}
         n_rows, n_columns = self.rows.shape
         places = [j for j in sparse.values() if j < n_columns]
@@ -79,14 +78,17 @@ class Table:
             return self._select_sparse(list(names))
         return {name: self.column(name) for name in names}
 
-    def without(self, names: Sequence[str]) -> Table:
-        """The table without some columns, all of which it must have."""
-        for name in names:
-            if name not in self.columns:
+    def plus(self, name: str, values: NDArray[Any]) -> Table:
+        """The table with one more column, or with another one in its place."""
+        return replace(self, columns={**self.columns, name: values})
+
+    def without(self, *names: str | None) -> Table:
+        """The table without some columns, all of which it must have; None is ignored."""
+        columns = dict(self.columns)
+        for name in dict.fromkeys(names):
+            if name is not None and columns.pop(name, None) is None:
                 raise no_column(name, self.names, self.source)
-        dropped = set(names)
-        kept = {name: values for name, values in self.columns.items() if name not in dropped}
-        return replace(self, columns=kept)
+        return replace(self, columns=columns)
 
     def take(self, chosen: Any) -> Table:
         """Some rows, by index or mask."""
@@ -117,20 +119,25 @@ def is_text(values: NDArray[Any]) -> bool:
     return values.dtype.kind in "OUSb"
 
 
-def is_missing(values: NDArray[Any]) -> NDArray[Any]:
-    """Which values of a column are missing: NaN, and None among text."""
-    import numpy as np
+def is_number(value: object) -> bool:
+    """Whether a cell is a number, or a text that Python reads as one."""
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True
 
+
+def missing_cells(values: NDArray[Any]) -> NDArray[Any]:
+    """Which cells of a column are missing, by the rule of `kernelet.TableModel`."""
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values], dtype=bool)
+        return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
     return np.zeros(len(values), dtype=bool)
 
 
 def row_numbers(table: Table, mask: NDArray[Any], most: int = 5) -> str:
     """The rows of a mask for a sentence: "row 3", "rows 3, 7 and 12 more"."""
-    import numpy as np
-
     rows = (np.flatnonzero(mask) + table.first_row).tolist()
     return f"row{'s' if len(rows) > 1 else ''} {listed(rows, most)}"

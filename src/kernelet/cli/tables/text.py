@@ -1,4 +1,16 @@
-"""Tables in text files: csv and tsv, whole or in chunks."""
+"""Tables in text files: csv and tsv, whole or in chunks.
+
+pandas reads the cells, and what it takes for missing is missing here: empty cells, its usual texts
+(``NA``, ``N/A``, ``NaN``, ``null``, ``None`` and so on) and what ``--missing`` adds, in columns of
+numbers and of text. `pandas.read_csv` alone would change nothing for these, but other things:
+
+- It takes two columns of one name (calls the second ``a.1``), numbers for a heading, and rows with
+  too many cells; here each is an error that names the line or the column.
+- A column of text is read exactly as it is in the file: "01" stays "01" and "TRUE" stays "TRUE",
+  where pandas makes 1 and True of them if all cells of the file (or of a chunk) allow it.
+- A column of numbers with a few texts in it becomes text in pandas; here it is an error.
+- A pipe is read too, and line ends may be CR alone.
+"""
 
 from __future__ import annotations
 
@@ -7,116 +19,82 @@ import gzip
 import io
 import lzma
 import re
-import shutil
 import sys
 import warnings
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, closing
-from typing import IO, TYPE_CHECKING, Any, cast
+from contextlib import ExitStack, contextmanager
+from typing import IO, Any, cast
 
-from kernelet.cli.errors import DataError, one_line, quoted
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.cli.errors import DataError, quoted
 from kernelet.cli.tables.heading import Rewound, nul_bytes, read_first_line, reading_options
 from kernelet.cli.tables.sources import STDIN, Source, imported, reading_errors
-from kernelet.cli.tables.table import Table
+from kernelet.cli.tables.table import Table, is_text
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-# A column in which at least this share of the texts are numbers was meant to hold numbers.
+# A column in which at least this share of the texts are numbers was meant to hold numbers. It only
+# has to lie far from both ends: mistyped cells are rare, and so are numbers among names.
 _MOSTLY_NUMBERS = 0.9
-_LONG_ROWS = "{} has rows with more cells than its first line; is the separator right?"
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def read_text_table(source: Source, text: Collection[str] = ()) -> Table:
-    """The whole table; columns named in ``text`` are text whatever they look like.
+def read_text_table(source: Source, target: str | None, text: Collection[str]) -> Table:
+    """The whole table; the target and columns named in ``text`` are text whatever they look like.
 
-    Other columns hold numbers if all their cells do. A column of text is read as it stands in the
-    file ("01" stays "01"), so that categories do not depend on what the other rows hold.
+    Other columns hold numbers if all their cells do. A column of text is read exactly as it is in
+    the file, so that categories do not depend on what the other rows hold.
     """
-    pandas = _pandas()
+    as_text = {*text, target} - {None}
     with reading_errors(source, source.format), ExitStack() as stack:
-        stream = _opened(source, stack)
-        line, first = read_first_line(source, stream)
-        options = reading_options(source, line)
-        if not source.is_regular:
-            rest, stream = stream, io.BytesIO()
-            stream.write(first)
-            shutil.copyfileobj(rest, stream)
-        stream.seek(0)
-        frame = _read(pandas, source, stream, dtype=dict.fromkeys(text, str), **options)
-        _check_names(source, frame.columns)
+        stream, options = _opened(source, stack)
+        if not stream.seekable():
+            stream = io.BytesIO(stream.read())
+        frame = _read(source, stream, dtype=dict.fromkeys(as_text, str), **options)
         columns = _columns(source, frame)
-        again = [
-            name
-            for name, values in columns.items()
-            if values.dtype.kind not in "fiu" and name not in text
-        ]
+        again = [name for name in columns if is_text(columns[name]) and name not in as_text]
         if again:
             stream.seek(0)
-            exact = _read(pandas, source, stream, dtype=str, usecols=again, **options)
-            columns |= _columns(source, exact)
-        table = Table(source.name, columns)
+            columns |= _columns(source, _read(source, stream, dtype=str, usecols=again, **options))
+    table = Table(source.name, columns)
     for name in again:
-        _refuse_mistyped_numbers(pandas, table, name)
+        _refuse_mistyped_numbers(table, name)
     return table
 
 
 def text_chunks(
-    source: Source, text: Collection[str], numbers: Collection[str], length: int
+    source: Source, target: str | None, text: Collection[str], length: int
 ) -> Iterator[Table]:
-    """The table in pieces of `length` rows, so that memory does not grow with its size.
-
-    Columns named in ``numbers`` must hold numbers where the table has them.
-    """
-    pandas = _pandas()
-    n_bytes = source.n_bytes
+    """The table in pieces of `length` rows, so that memory does not grow with its size."""
+    n_bytes, first_row = source.n_bytes, 1
+    as_text = dict.fromkeys({*text, target} - {None}, str)
     with reading_errors(source, source.format), ExitStack() as stack:
-        stream = _opened(source, stack)
-        line, first = read_first_line(source, stream)
-        options = reading_options(source, line)
-        if source.is_regular:
-            stream.seek(0)
-        else:
-            stream = io.BufferedReader(Rewound(first, stream))
-        reader = _read(
-            pandas, source, stream, dtype=dict.fromkeys(text, str), chunksize=length, **options
-        )
-        first_row = 1
-        with closing(reader):
-            while (frame := _next(pandas, source, reader)) is not None:
-                if first_row == 1:
-                    _check_names(source, frame.columns)
-                columns = _columns(source, frame)
+        stream, options = _opened(source, stack)
+        with _read(source, stream, dtype=as_text, chunksize=length, **options) as reader:
+            while (frame := _next(source, reader)) is not None:
                 share = None if n_bytes is None else min(1.0, stream.tell() / max(n_bytes, 1))
-                table = Table(source.name, columns, first_row=first_row, share=share)
-                for name in numbers:
-                    if name in columns and columns[name].dtype.kind not in "fiu":
-                        columns[name] = as_numbers(table, name)
-                yield table
+                yield Table(source.name, _columns(source, frame), first_row=first_row, share=share)
                 first_row += len(frame)
 
 
 def as_numbers(table: Table, name: str) -> NDArray[Any]:
     """A column of text as numbers, or an error that names the first cell that is none."""
-    import numpy as np
-
-    values = table.column(name)
     pandas = _pandas()
-    column = pandas.Series(values)
+    column = pandas.Series(table.column(name))
     numbers = pandas.to_numeric(column, errors="coerce")
     wrong = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
     if wrong.size:
         raise DataError(
             f"{table.source} has {column.iloc[wrong[0]]!r} in column {name!r}, row "
             f"{wrong[0] + table.first_row}, where a number is needed; correct it, or say "
-            f"--missing {quoted(column.iloc[wrong[0]])} if it stands for nothing"
+            f"--missing {quoted(column.iloc[wrong[0]])} if it means a missing value"
         )
     return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
-def _refuse_mistyped_numbers(pandas: Any, table: Table, name: str) -> None:
+def _refuse_mistyped_numbers(table: Table, name: str) -> None:
     """A column of numbers with a few texts in it is a mistake, not a column of categories."""
+    pandas = _pandas()
     present = pandas.Series(table.columns[name]).dropna()
     are_numbers = pandas.to_numeric(present, errors="coerce").notna()
     if len(present) == 0 or are_numbers.all() or are_numbers.mean() < _MOSTLY_NUMBERS:
@@ -125,8 +103,8 @@ def _refuse_mistyped_numbers(pandas: Any, table: Table, name: str) -> None:
     value = str(present[row])
     raise DataError(
         f"{table.source} has numbers in column {name!r} but {value!r} in row "
-        f"{row + table.first_row}; correct it, or say --missing {quoted(value)} if it stands for "
-        f"nothing, --text {quoted(name)} if all are categories"
+        f"{row + table.first_row}; correct it, or say --missing {quoted(value)} if it means a "
+        f"missing value, --text {quoted(name)} if all are categories"
     )
 
 
@@ -134,62 +112,68 @@ def _pandas() -> Any:
     return imported("pandas", "cli", "reading csv and tsv files")
 
 
-def _read(pandas: Any, source: Source, stream: Any, **options: Any) -> Any:
+def _read(source: Source, stream: Any, **options: Any) -> Any:
+    with _parsing_errors(source):
+        return _pandas().read_csv(stream, low_memory=False, **options)
+
+
+def _next(source: Source, reader: Any) -> Any:
+    """The next chunk, or None after the last."""
+    with _parsing_errors(source):
+        return next(reader, None)
+
+
+@contextmanager
+def _parsing_errors(source: Source) -> Iterator[None]:
+    """Turn what pandas says of a file into one line about it."""
+    errors = _pandas().errors
     try:
         with warnings.catch_warnings():
             # rows longer than the heading, whose last cells pandas would drop
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            return pandas.read_csv(stream, low_memory=False, **options)
-    except pandas.errors.EmptyDataError as error:
+            warnings.simplefilter("error", errors.ParserWarning)
+            yield
+    except errors.EmptyDataError as error:
         raise DataError(f"{source.name} is empty") from error
-    except pandas.errors.ParserWarning as error:
-        raise DataError(_LONG_ROWS.format(source.name)) from error
-    except pandas.errors.ParserError as error:
-        raise _long_row(source, error) from error
+    except errors.ParserWarning as error:
+        raise DataError(
+            f"{source.name} has rows with more cells than its first line; is the separator right?"
+        ) from error
+    except errors.ParserError as error:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if found is None:
+            raise  # `reading_errors` has a sentence for it
+        wanted, line, n_cells = found.groups()
+        raise DataError(
+            f"line {line} of {source.name} has {n_cells} cells where {wanted} are needed; correct "
+            "it, or say another --separator"
+        ) from error
 
 
-def _next(pandas: Any, source: Source, reader: Any) -> Any:
-    """The next chunk, or None after the last."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            return next(reader, None)
-    except pandas.errors.ParserWarning as error:
-        raise DataError(_LONG_ROWS.format(source.name)) from error
-    except pandas.errors.ParserError as error:
-        raise _long_row(source, error) from error
+def _opened(source: Source, stack: ExitStack) -> tuple[IO[bytes], dict[str, Any]]:
+    """The bytes of the text, decompressed where the name says so, and how pandas is to read them.
 
-
-def _long_row(source: Source, error: Exception) -> DataError:
-    """What pandas says of a row with too many cells, as a sentence."""
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found is None:
-        return DataError(f"{source.name} cannot be read as {source.format}: {one_line(error)}")
-    wanted, line, n_cells = found.groups()
-    return DataError(
-        f"line {line} of {source.name} has {n_cells} cells where {wanted} are needed; correct it, "
-        "or say another --separator"
-    )
-
-
-def _check_names(source: Source, names: Any) -> None:
-    if len(names) == 0:
-        raise DataError(f"{source.name} has no columns")
-
-
-def _opened(source: Source, stack: ExitStack) -> IO[bytes]:
-    """The bytes of the text, decompressed where the name says so."""
-    if source.path == STDIN:
-        return sys.stdin.buffer
-    opener = _OPENERS.get("." + source.path.lower().rpartition(".")[2], open)
-    return cast("IO[bytes]", stack.enter_context(opener(source.path, "rb")))
+    The stream of a regular file can go back; that of a pipe is read once.
+    """
+    _pandas()  # before anything is read
+    stream = sys.stdin.buffer
+    if source.path != STDIN:
+        opener = _OPENERS.get("." + source.path.lower().rpartition(".")[2], open)
+        stream = stack.enter_context(opener(source.path, "rb"))
+    line, first = read_first_line(source, stream)
+    options = reading_options(source, line)
+    if not source.is_regular:
+        return cast("IO[bytes]", io.BufferedReader(Rewound(first, stream))), options
+    stream.seek(0)
+    return cast("IO[bytes]", stream), options
 
 
 def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:
     """The columns as arrays.
 
-    Those of a type at once: to ask pandas for each by itself takes seconds where there are many.
+    Those of a type at once: asking pandas for each by itself takes seconds where there are many.
     """
+    if not len(frame.columns):
+        raise DataError(f"{source.name} has no columns")
     columns: dict[str, Any] = dict.fromkeys(frame.columns)  # in their order
     dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
     for dtype in {dtype for dtype in dtypes.values() if dtype.kind in "fiu"}:

@@ -11,13 +11,17 @@ from kernelet.export.to_c.pieces import Real, Table, block_comment, integers, te
 from kernelet.machine.columns import Category, Number
 
 Columns = Sequence[Number | Category]
-# In the table of how many indicators a column has.
+# In the table of how many indicators a column has: a column of numbers has a scale instead. A
+# column of categories may have 0, so that is taken; encode.c and fixed.c ask for this number.
 _NUMBER = -1
+# Categories that the comment in the header lists, about two lines of it; all are in a table.
 _LISTED = 12
 
 
 def column_tables(columns: Columns, real: Real) -> list[Table]:
     """Shift, scale and filling of numbers; indicators and filling of categories."""
+    if not columns:
+        return []
     numbers = [column if isinstance(column, Number) else None for column in columns]
     tables = [
         real.table("shifts", np.array([0.0 if n is None else n.shift for n in numbers])),
@@ -56,95 +60,37 @@ def has_categories(columns: Columns) -> bool:
     return any(isinstance(column, Category) for column in columns)
 
 
-def encode_function(columns: Columns, real: Real, prefix: str) -> list[str]:
-    """Lines of ``static void encode(const real *x, real *row)``."""
-    zero, one = real.constant(0.0), real.constant(1.0)
-    lines = [
-        "/* Numbers are scaled, categories become indicators. */",
-        f"static void encode(const {real.name} *x, {real.name} *row)",
-        "{",
-        "    int c, i;" if has_categories(columns) else "    int c;",
-        "",
-        f"    for (c = 0; c < {prefix}_COLUMNS; c++) {{",
-        f"        const {real.name} value = {cell(columns)};",
-        "",
-    ]
-    if not has_categories(columns):
-        return [*lines, "        row[c] = (value - shifts[c]) / scales[c];", "    }", "}", ""]
-    return [
-        *lines,
-        f"        if (indicators[c] == {_NUMBER})",
-        "            *row++ = (value - shifts[c]) / scales[c];",
-        "        for (i = 0; i < indicators[c]; i++)",
-        f"            *row++ = value == ({real.name})i ? {one} : {zero};",
-        "    }",
-        "}",
-        "",
-    ]
-
-
-def cell(columns: Columns) -> str:
-    """The value of a column, or what stands for it where it is NaN."""
-    return "x[c] != x[c] ? fills[c] : x[c]" if fills_missing(columns) else "x[c]"
-
-
 def category_tables(columns: Columns, name: str) -> list[Table]:
     """The names of the columns, and the texts of all categories one after the other."""
+    if not columns:
+        return []
     tables = [texts(f"{name}_columns", [column.name for column in columns], is_static=False)]
     if not has_categories(columns):
         return tables
     known = [c.categories if isinstance(c, Category) else () for c in columns]
     first = np.cumsum([0, *(len(categories) for categories in known)])
     every = [text for categories in known for text in categories]
-    return [
-        *tables,
-        texts("categories", every or [""]),
-        integers("int", "category_start", first),
-    ]
+    # C has no arrays of length 0, which a column without known categories would make
+    tables += [texts("categories", every or [""]), integers("int", "category_start", first)]
+    return tables
 
 
-def category_function(columns: Columns, name: str) -> list[str]:
-    """Lines of the function that finds the number of a category."""
-    if not has_categories(columns):
-        return []
-    return [
-        _category_head(name),
-        "{",
-        "    int i, k;",
-        "",
-        f"    if (column < 0 || column >= {name.upper()}_COLUMNS || indicators[column] < 0)",
-        "        return -1;",
-        "    if (text[0] == '\\0')",
-        "        return (int)fills[column];",
-        "    for (i = category_start[column]; i < category_start[column + 1]; i++) {",
-        "        for (k = 0; text[k] != '\\0' && text[k] == categories[i][k]; k++)",
-        "            ;",
-        "        if (text[k] == categories[i][k])",
-        "            return i - category_start[column];",
-        "    }",
-        "    return -1;",
-        "}",
-        "",
-    ]
-
-
-def _category_head(name: str) -> str:
-    return f"int {name}_category(int column, const char *text)"
-
-
-def column_declarations(columns: Columns, name: str) -> list[str]:
-    """What the header says of the columns."""
+def column_values(columns: Columns, name: str) -> dict[str, object]:
+    """What templates ask of the columns; of none, when a row is taken as it is."""
     explained = ["A row holds a number for each column:"]
     explained += [f"  {place}  {_explained(column)}" for place, column in enumerate(columns)]
     explained += ["NaN is a missing value." if fills_missing(columns) else "NaN gives NaN."]
-    lines = [*block_comment(explained), f"extern {category_tables(columns, name)[0].declaration};"]
-    if has_categories(columns):
-        meaning = [
-            "The number that stands for a text in a column of categories: -1, none of the known",
-            "ones, for a text that was not there in training; an empty text is a missing value.",
-        ]
-        lines += ["", *block_comment(meaning), f"{_category_head(name)};"]
-    return [*lines, ""]
+    return {
+        "columns": bool(columns),
+        "n_columns": len(columns),
+        "categories": has_categories(columns),
+        # the value of a column, or what stands for it where it is NaN
+        "cell": "x[c] != x[c] ? fills[c] : x[c]" if fills_missing(columns) else "x[c]",
+        "columns_explained": block_comment(explained),
+        "column_names": [
+            f"extern {table.declaration};" for table in category_tables(columns, name)[:1]
+        ],
+    }
 
 
 def _explained(column: Number | Category) -> str:

@@ -10,20 +10,20 @@ from kernelet.export.to_c.pieces import Table
 
 @dataclass(frozen=True)
 class Cost:
-    """Memory and work of one prediction, as a 32-bit processor has them.
+    """Memory and work of one prediction on a 32-bit processor.
 
     Attributes
     ----------
     flash_bytes : int
-        Of the tables, which are constant and stay in flash, texts included. Code comes on top,
-        and what it calls of math.h.
+        Size of the constant tables, texts included, which stay in flash. The code and the
+        functions of math.h that it calls come on top.
     ram_bytes : int
-        Of stack at most, what is called of math.h included; the row and the results are the
-        caller's. There is no other memory.
+        Largest use of the stack, functions of math.h included. The row and the results belong to
+        the caller. No other memory is used.
     arithmetic : int
-        Additions, subtractions and multiplications.
+        Number of additions, subtractions and multiplications.
     calls : int
-        Of functions of math.h.
+        Number of calls of functions of math.h.
     """
 
     flash_bytes: int
@@ -33,13 +33,14 @@ class Cost:
 
     @property
     def operations(self) -> str:
-        """What there is to compute, for a person."""
+        """The arithmetic and the calls in words."""
         called = f", {self.calls} calls of math.h" if self.calls else ""
         return f"{self.arithmetic} additions and multiplications{called}"
 
     def lines(self) -> list[str]:
-        """For the comment on top of the files."""
+        """Lines of the comment on top of the header."""
         return [
+            # the code is that of a Cortex-M4, without math.h; `make test-cortex` measures it
             f"Flash: {self.flash_bytes} bytes of tables, and about 1 kB of code.",
             f"RAM: {self.ram_bytes} bytes of stack, and no other.",
             f"One prediction: {self.operations}.",
@@ -47,5 +48,5 @@ class Cost:
 
 
 def flash_bytes(tables: Iterable[Table]) -> int:
-    """Bytes of constant tables."""
+    """Total size of constant tables."""
     return sum(table.nbytes for table in tables)

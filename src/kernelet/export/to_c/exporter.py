@@ -10,9 +10,10 @@ from typing import Any
 from kernelet.export.model import exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_c.cost import Cost
-from kernelet.export.to_c.fixed_source import FixedSource
-from kernelet.export.to_c.float_source import FloatSource
+from kernelet.export.to_c.fixed_source import fixed_source
+from kernelet.export.to_c.float_source import float_source
 from kernelet.export.to_c.pieces import REALS, identifier
+from kernelet.export.to_c.source import Source
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = (*REALS, "q15")
@@ -28,7 +29,7 @@ class CSource:
         Prefix of all names in the files.
     header, source : str
     cost : Cost
-        Bytes of flash and RAM, and operations, also said in the header.
+        Bytes of flash and RAM, and operations; the header states them too.
     """
 
     name: str
@@ -38,17 +39,17 @@ class CSource:
 
     @property
     def flash_bytes(self) -> int:
-        """Of the tables, see `Cost`."""
+        """Size of the tables, see `Cost`."""
         return self.cost.flash_bytes
 
     @property
     def ram_bytes(self) -> int:
-        """Of stack, see `Cost`."""
+        """Use of the stack, see `Cost`."""
         return self.cost.ram_bytes
 
     @property
     def operations(self) -> str:
-        """Of one prediction, for a person."""
+        """What one prediction computes, in words."""
         return self.cost.operations
 
 
@@ -58,14 +59,15 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     The functions are named by the file. For ``digits.c``: ``digits_decision_function(x, scores)``,
     ``digits_predict(x)`` (a class number, an index into ``digits_labels``), for models with
     probabilities ``digits_predict_proba(x, probabilities)``, and each of them for many rows with
-    ``_batch``. There is no heap and no state, so that any number of threads or interrupts may call
-    them; tables are const and stay in flash. The header says what a row holds, and what a
-    prediction costs.
+    ``_batch``. They use no heap and keep no state, so any number of threads or interrupts may call
+    them at once. Tables are const and stay in flash. The header states what a row holds, and what
+    a prediction costs.
 
     A row of a TableModel holds one number for each column: a category is the number of its text,
     which ``digits_category(column, text)`` finds; NaN is a missing value, as the model takes it.
-    Scalers of scikit-learn in a pipeline go along too. Labels and probabilities are the model's
-    own; error bars of a RelevanceVectorRegressor and ``probability=True`` of a SVC are left out.
+    Scalers of scikit-learn in a pipeline are exported too. Labels and probabilities are the
+    model's own; error bars of a RelevanceVectorRegressor and ``probability=True`` of an SVC are
+    left out.
 
     Parameters
     ----------
@@ -74,11 +76,12 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
         pipeline after StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. A search stands
         for its best estimator.
     path : path-like
-        Of the source; the header gets the same name with ".h". Each file is there as a whole or
-        not at all.
+        Path of the source; the header has the same name with ".h". Each file is written as a whole
+        or not at all.
     dtype : {"float32", "float64", "q15"}, default="float32"
-        What is stored and computed in. "q15" is for Gaussian kernels: ``digits_quantize(x, q)``
-        makes 16-bit integers of a row, and all else does without floating point.
+        Type of the numbers that are stored and computed with. "q15" is for Gaussian kernels:
+        ``digits_quantize(x, q)`` turns a row into 16-bit integers, and nothing else uses floating
+        point.
 
     Returns
     -------
@@ -125,9 +128,8 @@ def c_source(
 ) -> CSource:
     """The files that `c` writes; ``header`` is the name by which the source includes it."""
     made = _made(model, name, dtype)
-    lines = made.source(f"{name}.h" if header is None else header)
-    source = "\n".join(lines).rstrip() + "\n"
-    return CSource(name, "\n".join(made.header()) + "\n", source, made.cost)
+    source = made.source(f"{name}.h" if header is None else header)
+    return CSource(name, made.header(), source, made.cost)
 
 
 def c_cost(model: Any, dtype: str = "float32") -> Cost:
@@ -154,10 +156,10 @@ def c_cost(model: Any, dtype: str = "float32") -> Cost:
     return _made(model, "machine", dtype).cost
 
 
-def _made(model: Any, name: str, dtype: str) -> FloatSource | FixedSource:
+def _made(model: Any, name: str, dtype: str) -> Source:
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)
     if dtype == "q15":
-        return FixedSource(exported, name)
-    return FloatSource(exported, name, REALS[dtype])
+        return fixed_source(exported, name)
+    return float_source(exported, name, REALS[dtype])

@@ -9,15 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.model import ExportedModel
-from kernelet.kernels import Gaussian, Kernel, ScaledFeatures
+from kernelet.kernels import Kernel
+from kernelet.kernels.expression import Constant, FeatureSum, SumOverFeatures, exp, ordered
 from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 
-# exp(-r^2) is below 2e-5 beyond, so that it does no harm to move a row that is farther from all
-# vectors to the end of the range.
+# Beyond this r, exp(-r^2) is below 2e-5, less than a unit of kernel values: a row that is farther
+# from all vectors may be moved to the end of the range.
 _VANISHING = 3.3
-LARGEST = 32767
+LARGEST = 32767  # of int16_t, whose -32768 is left out: the range is symmetric
 ONE = 32768  # as which 1 is stored
-_BITS = math.log2(math.e)
+_BITS = math.log2(math.e)  # exp(-t) = 2^(-t _BITS)
+# Straight lines between the powers in the table are 1.5e-5 from the curve at most, and the table
+# and the value between two of its entries are rounded by half of 1/32768: 4.6e-5 in all. (Below a
+# half the last shift at least halves these errors, and what it drops is less.)
+_POWER_ERROR = 4.8e-5
 # The steepest slope of exp(-r^2), at r = 1 / sqrt(2).
 SLOPE = math.sqrt(2.0 / math.e)
 # By more than this the rounding of rows and vectors must not move a kernel value. Vectors of usual
@@ -116,6 +121,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
     # bits after the point of u, per unit of the shifted squared distance
     widths = math.sqrt(gamma) * unit
     rate = widths * widths * _BITS * 2.0 ** (pre_shift + 16)
+    # such that the multiplier, rate 2^post_shift, has 32 bits
     post_shift = 31 - math.floor(math.log2(rate)) if 0.0 < rate < math.inf else -1
     if not 0 <= post_shift <= 63:
         raise ValueError(
@@ -133,6 +139,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
     largest = float(np.abs(beta).max()) or 1.0
     coefficients = np.rint(beta / largest * LARGEST).astype(np.int16)
     scaled = b / largest * LARGEST * ONE
+    # sums are of 64 bits: the products of fewer than 2^31 vectors take no more than 2^61 of them
     if not np.abs(scaled).max() < 2.0**61:
         raise ValueError('the intercepts are too large for dtype="q15"; use float32.')
     intercepts = [round(value) for value in scaled]
@@ -151,22 +158,21 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         post_shift,
         score_shift,
         score_unit,
-        4.8e-5 + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
+        _POWER_ERROR + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
         moved,
         _logits(exported.calibration, machine.n_outputs, score_unit),
     )
 
 
 def gaussian(kernel: Kernel) -> tuple[float, NDArray[np.float64]]:
-    """gamma, and the scales of the features."""
-    inner, scales = kernel, np.ones(1)
-    if isinstance(kernel, ScaledFeatures):
-        inner, scales = kernel.kernel, np.array(kernel.scales)
-    if not isinstance(inner, Gaussian):
-        raise ValueError(
-            f'dtype="q15" is for Gaussian kernels, the model has {kernel!r}; use float32.'
-        )
-    return inner.gamma, scales
+    """gamma, and the scales of the features, of a kernel whose formula is exp(-gamma r^2)."""
+    nodes = ordered(kernel.expression())
+    sums = [node for node in nodes if isinstance(node, SumOverFeatures)]
+    rates = [node.value for node in nodes if isinstance(node, Constant)] or [-1.0]
+    rate, squared = rates[0], sums[0]
+    if squared.kind is FeatureSum.SQUARED and rate < 0.0 and nodes[-1] == exp(rate * squared):
+        return -rate, np.array(squared.scales or (1.0,))
+    raise ValueError(f'dtype="q15" is for Gaussian kernels, the model has {kernel!r}; use float32.')
 
 
 def _logits(calibration: Calibration | None, k: int, score_unit: float) -> FixedLogits | None:
@@ -182,6 +188,7 @@ def _logits(calibration: Calibration | None, k: int, score_unit: float) -> Fixed
         raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
     rates = slopes * score_unit * _BITS * 2.0**16
     steepest = float(np.abs(rates).max())
+    # multipliers of 31 bits: times a score of 32 bits, sign included, that fits 64
     shift = 30 - math.floor(math.log2(steepest)) if steepest > 0.0 else 0
     bits = offsets * _BITS * 2.0**16
     if not 0 <= shift <= 62 or not np.abs(bits).max() < 2.0**61:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelet.export.projection import Projection, in_use, origin_of, projected
 from kernelet.export.to_c.fixed_point import LARGEST, MOST_MOVED, SLOPE, gaussian
-from kernelet.kernels import Gaussian, ScaledFeatures
+from kernelet.kernels import ScaledFeatures
 from kernelet.kernels.input_stage import input_stage
 from kernelet.machine import KernelMachine
 
@@ -55,8 +55,10 @@ def fixed_projection(
     projection = Projection(
         np.rint(matrix / scales[:, np.newaxis]), origin, features, d, is_integer=True
     )
+    while isinstance(kernel, ScaledFeatures):
+        kernel = kernel.kernel
     rounded = KernelMachine(
-        ScaledFeatures(Gaussian(gamma), tuple(widths)),
+        ScaledFeatures(kernel, tuple(widths)),
         replace(projection, features=None)(vectors),
         machine.coefficients,
         machine.intercepts,

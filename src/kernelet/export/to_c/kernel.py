@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernelet.export.to_c.pieces import Real
 from kernelet.kernels import Kernel
+from kernelet.kernels.expression import (
+    Call,
+    Constant,
+    Expression,
+    FeatureSum,
+    Function,
+    Operation,
+    Operator,
+    SumOverFeatures,
+    ordered,
+)
 
 # What is summed over the features, its operations, and the power of the scales that it goes with.
 _SUMS = {
-    "squared": ("{a} * {a}", 2, 2),
-    "taxicab": ("{fabs}({a})", 2, 1),
-    "product": ("x[{i}] * z[{i}]", 2, 2),
+    FeatureSum.SQUARED: ("{a} * {a}", 2, 2),
+    FeatureSum.TAXICAB: ("{fabs}({a})", 2, 1),
+    FeatureSum.PRODUCT: ("x[{i}] * z[{i}]", 2, 2),
 }
 # gcc and clang compile four sums side by side to one instruction; without such an instruction the
 # sums would only be stored and loaded. Two features at a time halve the instructions of the loop
@@ -27,6 +37,19 @@ enum { LANES = 4 };
 #else
 enum { LANES = 1 };
 #endif
+"""
+_INTEGER_POWER = """\
+static {real} integer_power({real} base, int exponent)
+{{
+    {real} power = {one};
+
+    for (; exponent > 0; exponent /= 2) {{
+        if (exponent % 2 == 1)
+            power *= base;
+        base *= base;
+    }}
+    return power;
+}}
 """
 
 
@@ -55,14 +78,15 @@ class KernelSource:
     """
 
     def __init__(self, kernel: Kernel, real: Real, length: str) -> None:
-        formula = _Formula(real)
-        value = formula.of(kernel.specification())
+        formula = _Formula(kernel.expression(), real)
         used = sorted(formula.sums.values(), key=lambda part: part.order)
-        has_difference = any(part.kind != "product" for part in used)
+        has_difference = any(part.kind is not FeatureSum.PRODUCT for part in used)
         zero = real.constant(0.0)
         lines = [_LANES, f"static {real.name} kernel(const {real.name} *x, const {real.name} *z)"]
         lines += ["{"]
         lines += [f"    {real.name} {s.name}, {s.name}_lanes[LANES] = {{ {zero} }};" for s in used]
+        if formula.steps:
+            lines += [f"    {real.name} {', '.join(name for name, _ in formula.steps)};"]
         lines += ["    int i, lane;", ""]
         lines += [f"    for (i = 0; i + 2 * LANES <= {length}; i += 2 * LANES) {{"]
         lines += ["        for (lane = 0; lane < LANES; lane++) {"]
@@ -81,8 +105,11 @@ class KernelSource:
         if has_difference:
             lines += [f"        const {real.name} a = x[i] - z[i];", ""]
         lines += [f"        {part.name} += {part.term(real, 'a', 'i')};" for part in used]
-        lines += ["    }", f"    return {value};", "}", ""]
-        self.lines = [*formula.helpers.values(), *lines]
+        lines += ["    }", *(f"    {name} = {value};" for name, value in formula.steps)]
+        lines += [f"    return {formula.value};", "}", ""]
+        one = real.constant(1.0)
+        helper = [_INTEGER_POWER.format(real=real.name, one=one)] if formula.has_powers else []
+        self.lines = [*helper, *lines]
         self.tables = [real.table(name, np.array(w)) for w, name in formula.weights.items()]
         self.arithmetic = sum(part.operations for part in used) + has_difference
         self.calls = formula.calls
@@ -92,7 +119,7 @@ class KernelSource:
 class _Sum:
     """A variable that sums over the features; ``weights`` names a table of factors, or nothing."""
 
-    kind: str
+    kind: FeatureSum
     name: str
     weights: str
 
@@ -109,114 +136,108 @@ class _Sum:
         return f"{self.weights}[{index}] * {plain}" if self.weights else plain
 
 
+# How tightly operators bind: text that binds less than what surrounds it stands in parentheses.
+_CHOICE, _SUM, _PRODUCT, _SIGN, _ATOM = range(5)
+_SYMBOLS = {
+    Operator.ADD: (" + ", _SUM),
+    Operator.SUBTRACT: (" - ", _SUM),
+    Operator.MULTIPLY: (" * ", _PRODUCT),
+    Operator.DIVIDE: (" / ", _PRODUCT),
+}
+
+
 class _Formula:
-    """The value of a kernel as an expression in the sums, and the functions that it calls."""
+    """An expression in C: sums to take first, then steps, then the value.
 
-    def __init__(self, real: Real) -> None:
+    Attributes
+    ----------
+    sums : dict of _Sum
+    weights : dict of str
+        Names of tables, by their content.
+    steps : list of (name, value)
+        What is used more than once.
+    value : str
+    calls : int
+        Of functions of math.h.
+    has_powers : bool
+        Whether ``integer_power`` is called.
+    """
+
+    def __init__(self, expression: Expression, real: Real) -> None:
         self.real = real
-        self.scales: tuple[float, ...] = ()  # of the features, inside a part that scales them
-        self.sums: dict[tuple[str, tuple[float, ...]], _Sum] = {}
+        self.sums: dict[tuple[FeatureSum, tuple[float, ...]], _Sum] = {}
         self.weights: dict[tuple[float, ...], str] = {}
-        self.helpers: dict[str, str] = {}
+        self.steps: list[tuple[str, str]] = []
         self.calls = 0
+        self.has_powers = False
+        self._texts: dict[Expression, tuple[str, int]] = {}
+        nodes = ordered(expression)
+        uses = Counter(operand for node in nodes for operand in _used(node))
+        for node in nodes:
+            text, binding = self._rendered(node)
+            if uses[node] > 1 and isinstance(node, Call | Operation):
+                name = f"t{len(self.steps) + 1}"
+                self.steps.append((name, text))
+                text, binding = name, _ATOM
+            self._texts[node] = text, binding
+        self.value = self._texts[expression][0]
 
-    def of(self, part: Mapping[str, Any]) -> str:
-        formula = getattr(self, f"_{part['name']}", None)
-        if formula is None:
-            raise ValueError(
-                f"the kernel {part['name']!r} has no formula in C; one belongs into "
-                "kernelet/export/to_c/kernel.py."
-            )
-        made: str = formula(part)
-        return made
+    def _rendered(self, node: Expression) -> tuple[str, int]:
+        if isinstance(node, Constant):
+            return self.real.constant(node.value), _SIGN if node.value < 0.0 else _ATOM
+        if isinstance(node, SumOverFeatures):
+            return self._variable(node), _ATOM
+        zero = self.real.constant(0.0)
+        if isinstance(node, Call):
+            if node.function is Function.NEGATIVE:
+                return f"-{self._bound(node.argument, _ATOM)}", _SIGN
+            argument = self._bound(node.argument, _CHOICE)
+            if node.function is Function.POSITIVE_PART:
+                return f"{argument} < {zero} ? {zero} : {argument}", _CHOICE  # NaN stays
+            return self._call(node.function.value, argument), _ATOM
+        assert isinstance(node, Operation)
+        if node.operator is Operator.POWER:
+            base = self._bound(node.left, _CHOICE)
+            if node.integer_exponent:
+                self.has_powers = True
+                return f"integer_power({base}, {node.integer_exponent})", _ATOM
+            return self._call("pow", f"{base}, {self._bound(node.right, _CHOICE)}"), _ATOM
+        if node.operator is Operator.DAMP:
+            decay = self._bound(node.right, _ATOM)
+            product = f"{self._bound(node.left, _PRODUCT)} * {decay}"
+            return f"{decay} == {zero} ? {zero} : {product}", _CHOICE
+        symbol, binding = _SYMBOLS[node.operator]
+        left = self._bound(node.left, binding)
+        # a + (b + c) is not (a + b) + c after rounding
+        return f"{left}{symbol}{self._bound(node.right, binding + 1)}", binding
 
-    def _variable(self, kind: str) -> str:
+    def _bound(self, node: Expression, least: int) -> str:
+        text, binding = self._texts[node]
+        return text if binding >= least else f"({text})"
+
+    def _call(self, function: str, arguments: str) -> str:
+        self.calls += 1
+        return f"{self.real.function(function)}({arguments})"
+
+    def _variable(self, node: SumOverFeatures) -> str:
         """That of a sum over the features, as they are scaled here."""
-        key, weights = (kind, self.scales), ""
+        key, weights = (node.kind, node.scales), ""
         if key not in self.sums:
-            if self.scales:
-                powers = tuple(scale ** _SUMS[kind][2] for scale in self.scales)
+            if node.scales:
+                powers = tuple(scale ** _SUMS[node.kind][2] for scale in node.scales)
                 weights = self.weights.setdefault(powers, _numbered("weights", len(self.weights)))
-            name = _numbered(kind, sum(other == kind for other, _ in self.sums))
-            self.sums[key] = _Sum(kind, name, weights)
+            before = sum(kind is node.kind for kind, _ in self.sums)
+            self.sums[key] = _Sum(node.kind, _numbered(node.kind.value, before), weights)
         return self.sums[key].name
 
-    def _sum_over(self, kind: str, factor: float) -> str:
-        return f"{self.real.constant(factor)} * {self._variable(kind)}"
 
-    def _call(self, function: str, argument: str) -> str:
-        self.calls += 1
-        return f"{self.real.function(function)}({argument})"
-
-    def _matern(self, name: str, factor: float, polynomial: str) -> str:
-        """polynomial(r) exp(-r), 0 even where r has overflowed."""
-        real, zero = self.real.name, self.real.constant(0.0)
-        self.helpers[name] = (
-            f"static {real} {name}({real} r)\n{{\n"
-            f"    const {real} decay = {self._call('exp', '-r')};\n\n"
-            f"    return decay == {zero} ? {zero} : ({polynomial}) * decay;\n}}\n"
-        )
-        return f"{name}({self._call('sqrt', self._sum_over('squared', factor))})"
-
-    def _rbf(self, part: Mapping[str, Any]) -> str:
-        return self._call("exp", self._sum_over("squared", -part["gamma"]))
-
-    def _exponential(self, part: Mapping[str, Any]) -> str:
-        root = self._call("sqrt", self._sum_over("squared", 2.0 * part["gamma"]))
-        return self._call("exp", f"-{root}")
-
-    def _matern32(self, part: Mapping[str, Any]) -> str:
-        return self._matern("matern32", 6.0 * part["gamma"], f"{self.real.constant(1.0)} + r")
-
-    def _matern52(self, part: Mapping[str, Any]) -> str:
-        one, three = self.real.constant(1.0), self.real.constant(3.0)
-        return self._matern("matern52", 10.0 * part["gamma"], f"{one} + r + r * r / {three}")
-
-    def _rational_quadratic(self, part: Mapping[str, Any]) -> str:
-        scaled = self._sum_over("squared", part["gamma"] / part["alpha"])
-        power = f"{self.real.constant(-part['alpha'])} * {self._call('log1p', scaled)}"
-        return self._call("exp", power)
-
-    def _laplacian(self, part: Mapping[str, Any]) -> str:
-        return self._call("exp", self._sum_over("taxicab", -part["gamma"]))
-
-    def _linear(self, part: Mapping[str, Any]) -> str:
-        return self._variable("product")
-
-    def _affine(self, part: Mapping[str, Any]) -> str:
-        scaled = self._sum_over("product", part["gamma"])
-        return f"{scaled} + {self.real.constant(part['coef0'])}"
-
-    def _poly(self, part: Mapping[str, Any]) -> str:
-        real, one = self.real.name, self.real.constant(1.0)
-        self.helpers["integer_power"] = (
-            f"static {real} integer_power({real} base, int exponent)\n{{\n"
-            f"    {real} power = {one};\n\n"
-            "    for (; exponent > 0; exponent /= 2) {\n"
-            "        if (exponent % 2 == 1)\n            power *= base;\n"
-            "        base *= base;\n    }\n    return power;\n}\n"
-        )
-        return f"integer_power({self._affine(part)}, {int(part['degree'])})"
-
-    def _sigmoid(self, part: Mapping[str, Any]) -> str:
-        return self._call("tanh", self._affine(part))
-
-    def _sum(self, part: Mapping[str, Any]) -> str:
-        return "(" + " + ".join(self.of(term) for term in part["terms"]) + ")"
-
-    def _product(self, part: Mapping[str, Any]) -> str:
-        return " * ".join(f"({self.of(factor)})" for factor in part["factors"])
-
-    def _scaled(self, part: Mapping[str, Any]) -> str:
-        return f"{self.real.constant(part['factor'])} * ({self.of(part['kernel'])})"
-
-    def _scaled_features(self, part: Mapping[str, Any]) -> str:
-        outside = self.scales
-        inside = outside or (1.0,) * len(part["scales"])
-        self.scales = tuple(a * b for a, b in zip(inside, part["scales"], strict=True))
-        value = self.of(part["kernel"])
-        self.scales = outside
-        return value
+def _used(node: Expression) -> tuple[Expression, ...]:
+    """Operands, as often as C names them."""
+    if isinstance(node, Call) and node.function is Function.POSITIVE_PART:
+        return node.operands * 2
+    if isinstance(node, Operation) and node.operator is Operator.DAMP:
+        return (node.left, node.right, node.right)
+    return node.operands
 
 
 def _numbered(name: str, before: int) -> str:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelet.machine.texts import in_plain_ascii, visible
 
+# Columns of a line of numbers, below the 100 that editors show side by side.
 _WIDTH = 96
-# Of the types of tables; texts are four bytes of pointer, and themselves.
+# Of the types of tables, on a 32-bit processor. Texts are four bytes of pointer, and themselves.
 _BYTES = {"float": 4, "double": 8, "int": 4, "short": 2, "int16_t": 2, "uint16_t": 2, "int64_t": 8}
 _TEXT = "char *const"
 # Between the two characters of what ends or begins a comment, and of what begins a trigraph.
@@ -31,7 +32,7 @@ class Real:
     dtype : dtype
         NumPy's.
     suffix : str
-        That of constants and of the functions of math.h.
+        Suffix of constants and of the functions of math.h.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Real:
         return f"{name}{self.suffix}"
 
     def table(self, name: str, array: NDArray[Any]) -> Table:
-        """A constant table of this type; numbers next to nothing may be rounded to nothing."""
+        """A constant table of this type; numbers next to 0 may be rounded to 0."""
         with np.errstate(over="ignore"):
             rounded = np.asarray(array, dtype=self.dtype)
         if not np.isfinite(rounded).all():
@@ -73,7 +74,7 @@ REALS = {
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A constant array, of which C says what it is and we how many bytes it has.
+    """A constant array in C, and its size in bytes.
 
     Attributes
     ----------
@@ -101,7 +102,7 @@ class Table:
 
     @property
     def nbytes(self) -> int:
-        """Where pointers have four bytes, and texts begin at multiples of four."""
+        """Its size where pointers have four bytes, and texts begin at multiples of four."""
         size = int(self.content.size)
         if self.kind != _TEXT:
             return _BYTES[self.kind] * size

@@ -28,55 +28,23 @@ def projection_tables(projection: Projection | None, real: Real) -> list[Table]:
     return tables
 
 
-def project_function(projection: Projection | None, real: Real, prefix: str) -> list[str]:
-    """Lines of ``static void project(const real *x, real *combined)``."""
+def projection_values(projection: Projection | None, real: Real) -> dict[str, object]:
+    """What templates ask of ``static void project(const real *x, real *combined)``."""
     if projection is None:
-        return []
-    zero = real.constant(0.0)
-    index, n_used, start, declared, before = "f", f"{prefix}_FEATURES", zero, [], []
-    if projection.features is not None:
-        index, n_used, start = "used[f]", f"{prefix}_USED_FEATURES", "nothing"
-        declared = [f"    {real.name} nothing = {zero};"]
-        before = [
-            f"    for (f = 0; f < {prefix}_FEATURES; f++)",
-            "        if (x[f] != x[f])",
-            "            nothing = x[f];",
-        ]
-    if projection.matrix is None:
-        return [
-            "/* The features that the kernel uses; NaN where any feature is NaN. */",
-            f"static void project(const {real.name} *x, {real.name} *combined)",
-            "{",
-            *declared,
-            "    int f;",
-            "",
-            *before,
-            f"    for (f = 0; f < {n_used}; f++)",
-            f"        combined[f] = x[{index}] + nothing;",
-            "}",
-            "",
-        ]
-    cast = f"({real.name})" if projection.is_integer else ""
-    moved = "" if projection.origin is None else " - origin[f]"
-    return [
-        "/* The combinations of the features that the kernel takes. */",
-        f"static void project(const {real.name} *x, {real.name} *combined)",
-        "{",
-        *declared,
-        "    int f, i;",
-        "",
-        *before,
-        f"    for (i = 0; i < {prefix}_COMBINATIONS; i++)",
-        f"        combined[i] = {start};",
-        f"    for (f = 0; f < {n_used}; f++) {{",
-        f"        const {real.name} value = x[{index}]{moved};",
-        "",
-        f"        for (i = 0; i < {prefix}_COMBINATIONS; i++)",
-        f"            combined[i] += {cast}matrix[f][i] * value;",
-        "    }",
-        "}",
-        "",
-    ]
+        return {"projects": False, "matrix": False, "some_features": False}
+    selects = projection.features is not None
+    return {
+        "projects": True,
+        "matrix": projection.matrix is not None,
+        "some_features": selects,
+        "n_used": projection.n_used,
+        "used": "used[f]" if selects else "f",
+        "used_features": "USED_FEATURES" if selects else "FEATURES",
+        # 0, or NaN where a feature that is left out is NaN
+        "nothing": "nothing" if selects else real.constant(0.0),
+        "from_origin": "" if projection.origin is None else " - origin[f]",
+        "cast": f"({real.name})" if projection.is_integer else "",
+    }
 
 
 def projection_arithmetic(projection: Projection | None) -> int:

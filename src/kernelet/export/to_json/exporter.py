@@ -5,13 +5,19 @@ from __future__ import annotations
 import importlib.resources
 import json as standard_json
 import os
+from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
 from kernelet._hooks import hooks
-from kernelet.export.documents import calibration_document, numbers_text, readable_json
+from kernelet.export.documents import (
+    calibration_document,
+    kernel_document,
+    numbers_text,
+    readable_json,
+)
 from kernelet.export.model import ExportedModel, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.wrappers.table_model import TableModel
@@ -91,6 +97,16 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
+@cache
+def described_kernels() -> frozenset[str]:
+    """Names of the kernels that the schema has formulas of; documents carry those of all others."""
+    names: set[str] = set()
+    for entry in json_schema()["$defs"]["kernel"]["oneOf"]:
+        name = entry["properties"]["name"]
+        names |= {name["const"]} if "const" in name else {*name.get("enum", ())}
+    return frozenset(names)
+
+
 def json_text(model: Any, dtype: str | None = None) -> str:
     """The text that `json` writes: one line for each field and for each row of an array."""
     fields = [
@@ -126,7 +142,7 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "target": model.target if isinstance(model, TableModel) else None,
         "columns": columns,
         "feature_names": None if columns else exported.feature_names,
-        "kernel": machine.kernel.specification(),
+        "kernel": kernel_document(machine.kernel, described_kernels()),
         "dtype": str(machine.dtype),
         "n_features": machine.n_features,
         "n_vectors": machine.n_vectors,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelet.export.documents import kernel_document, without_formulas
 from kernelet.export.to_json.columns import with_columns
-from kernelet.export.to_json.exporter import FORMAT, FORMAT_VERSION
+from kernelet.export.to_json.exporter import FORMAT, FORMAT_VERSION, described_kernels
 from kernelet.export.to_json.fields import check_reading, feature_names, labels_of, nullable, only
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
@@ -122,9 +124,26 @@ def _machine(record: Record) -> KernelMachine:
     }
     if (len(arrays["vectors"]), len(arrays["coefficients"])) != (m, m):
         raise ModelFileError(f"there must be {m} vectors with a row of coefficients each")
-    kernel = {"kernel": record.value("kernel", dict)}
+    given = record.value("kernel", dict)
+    kernel = {"kernel": without_formulas(given)}
     machine: KernelMachine = from_record(Record("KernelMachine", kernel, arrays), KernelMachine)
+    ours = kernel_document(machine.kernel, described_kernels())
+    if list(_formulas(given)) != list(_formulas(ours)):
+        raise ModelFileError(
+            "a kernel has another formula in the file than the one that is registered by its name"
+        )
     return machine
+
+
+def _formulas(document: Any) -> Iterator[Any]:
+    """Those in the document of a kernel, in order."""
+    if isinstance(document, dict):
+        if "formula" in document:
+            yield document["formula"]
+        document = [value for key, value in document.items() if key != "formula"]
+    if isinstance(document, list):
+        for item in document:
+            yield from _formulas(item)
 
 
 def _left_out(record: Record, n_features: int, dtype: str) -> dict[str, NDArray[Any]]:

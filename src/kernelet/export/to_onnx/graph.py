@@ -10,11 +10,32 @@ from numpy.typing import NDArray
 
 from kernelet.export.projection import projected
 from kernelet.export.to_onnx.distances import Distances
+from kernelet.kernels.expression import (
+    Call,
+    Constant,
+    Expression,
+    FeatureSum,
+    Function,
+    Operation,
+    Operator,
+    SumOverFeatures,
+    ordered,
+)
 from kernelet.kernels.used_features import Indices
 from kernelet.machine import KernelMachine
 
 # Operators as they are since this version; onnxruntime 1.18 and later know it.
 OPSET = 17
+_OPERATORS: dict[Function | Operator, str] = {
+    Function.NEGATIVE: "Neg",
+    Function.EXP: "Exp",
+    Function.TANH: "Tanh",
+    Operator.ADD: "Add",
+    Operator.SUBTRACT: "Sub",
+    Operator.MULTIPLY: "Mul",
+    Operator.DIVIDE: "Div",
+    Operator.POWER: "Pow",
+}
 
 
 class Graph:
@@ -85,7 +106,7 @@ def machine_values(graph: Graph, machine: KernelMachine, rows: str) -> str:
             np.repeat(vectors, 2, axis=0),
             np.repeat(coefficients / 2, 2, axis=0),
         )
-    K = _Values(graph, vectors, rows).of(machine.kernel.specification())
+    K = _Values(graph, vectors, rows).of(machine.kernel.expression())
     product = graph.add("MatMul", K, graph.constant(coefficients))
     return graph.add("Add", product, graph.constant(machine.intercepts))
 
@@ -105,95 +126,78 @@ class _Values:
         self.graph = graph
         self.vectors = vectors
         self.rows = rows
-        self.distances = Distances(graph, vectors, rows)
-        self.product = ""
+        self.distances: dict[tuple[float, ...], Distances] = {}
+        self.products: dict[tuple[float, ...], str] = {}
 
-    def of(self, part: Mapping[str, Any]) -> str:
-        made: str = getattr(self, f"_{part['name']}")(part)
-        return made
+    def of(self, expression: Expression) -> str:
+        made: dict[Expression, str] = {}
+        for node in ordered(expression):
+            if isinstance(node, SumOverFeatures):
+                made[node] = self._sum(node)
+            elif isinstance(node, Call):
+                made[node] = self._call(node.function, made[node.argument])
+            elif isinstance(node, Operation):
+                made[node] = self._operation(node, made)
+        return made[expression]
 
-    def _times(self, values: str, factor: float) -> str:
-        # not by a scalar, see machine_values
-        factors = np.full((1, len(self.vectors)), factor)
-        return self.graph.add("Mul", values, self.graph.constant(factors))
+    def _call(self, function: Function, x: str) -> str:
+        add, constant = self.graph.add, self.graph.constant
+        if function is Function.LOG1P:
+            return add("Log", add("Add", x, constant(1.0)))
+        if function is Function.SQRT:
+            # the root of infinity is NaN in 32 bits for onnxruntime 1.18
+            return add("Sqrt", add("Min", x, constant(np.finfo(self.graph.dtype).max)))
+        if function is Function.POSITIVE_PART:
+            return add("Where", add("Less", x, constant(0.0)), constant(0.0), x)  # NaN stays
+        return add(_OPERATORS[function], x)
 
-    def _product_of_rows(self) -> str:
-        if not self.product:
-            vectors = self.graph.constant(self.vectors.T)
-            self.product = self.graph.add("MatMul", self.rows, vectors)
-        return self.product
+    def _operation(self, node: Operation, made: Mapping[Expression, str]) -> str:
+        add, constant = self.graph.add, self.graph.constant
+        left, right = (
+            self._number(operand, node.operator) if isinstance(operand, Constant) else made[operand]
+            for operand in node.operands
+        )
+        if node.operator is Operator.DAMP:
+            product, nothing = add("Mul", left, right), constant(0.0)
+            return add("Where", add("Equal", right, nothing), nothing, product)
+        if node.operator is Operator.MULTIPLY and isinstance(node.left, Constant):
+            left, right = right, left  # the order that graphs have always had
+        return add(_OPERATORS[node.operator], left, right)
 
-    def _rbf(self, part: Mapping[str, Any]) -> str:
-        gamma = part["gamma"]
-        return self.graph.add("Exp", self._times(self.distances.squared(gamma), -gamma))
+    def _number(self, number: Constant, operator: Operator) -> str:
+        if operator in (Operator.MULTIPLY, Operator.DIVIDE):
+            # not a scalar, see machine_values
+            return self.graph.constant(np.full((1, len(self.vectors)), number.value))
+        return self.graph.constant(number.value)
 
-    def _root(self, factor: float, squared: str) -> str:
-        scaled = self._times(squared, factor)
-        # the root of infinity is NaN in 32 bits for onnxruntime 1.18
-        largest = self.graph.constant(np.finfo(self.graph.dtype).max)
-        return self.graph.add("Sqrt", self.graph.add("Min", scaled, largest))
+    def _sum(self, node: SumOverFeatures) -> str:
+        if node.kind is FeatureSum.PRODUCT:
+            return self._product_of_rows(node.scales)
+        if node.scales not in self.distances:
+            vectors, rows = self._scaled(node.scales)
+            self.distances[node.scales] = Distances(self.graph, vectors, rows)
+        distances = self.distances[node.scales]
+        if node.kind is FeatureSum.TAXICAB:
+            return distances.taxicab()
+        if np.isfinite(node.sensitivity):
+            return distances.squared(node.sensitivity)
+        # A root is steep at 0: the rounding of |x|^2 - 2 x'z + |z|^2 would be felt there.
+        return distances.exactly_squared()
 
-    def _decay(self, r: str) -> str:
-        return self.graph.add("Exp", self.graph.add("Neg", r))
+    def _product_of_rows(self, scales: tuple[float, ...]) -> str:
+        if scales not in self.products:
+            vectors, rows = self._scaled(scales)
+            product = self.graph.add("MatMul", rows, self.graph.constant(vectors.T))
+            self.products[scales] = product
+        return self.products[scales]
 
-    def _exponential(self, part: Mapping[str, Any]) -> str:
-        # The root is steep at 0: the rounding of |x|^2 - 2 x'z + |z|^2 would be felt there.
-        return self._decay(self._root(2.0 * part["gamma"], self.distances.exactly_squared()))
-
-    def _matern32(self, part: Mapping[str, Any]) -> str:
-        factor = 6.0 * part["gamma"]
-        r = self._root(factor, self.distances.squared(factor))
-        head = self.graph.add("Add", r, self.graph.constant(1.0))
-        return self.graph.add("Mul", head, self._decay(r))
-
-    def _matern52(self, part: Mapping[str, Any]) -> str:
-        factor = 10.0 * part["gamma"]
-        r = self._root(factor, self.distances.squared(factor))
-        square = self._times(self.graph.add("Mul", r, r), 1.0 / 3.0)
-        head = self.graph.add("Add", self.graph.add("Add", square, r), self.graph.constant(1.0))
-        return self.graph.add("Mul", head, self._decay(r))
-
-    def _rational_quadratic(self, part: Mapping[str, Any]) -> str:
-        squared = self.distances.squared(part["gamma"])
-        scaled = self._times(squared, part["gamma"] / part["alpha"])
-        logarithm = self.graph.add("Log", self.graph.add("Add", scaled, self.graph.constant(1.0)))
-        return self.graph.add("Exp", self._times(logarithm, -part["alpha"]))
-
-    def _laplacian(self, part: Mapping[str, Any]) -> str:
-        return self.graph.add("Exp", self._times(self.distances.taxicab(), -part["gamma"]))
-
-    def _linear(self, part: Mapping[str, Any]) -> str:
-        return self._product_of_rows()
-
-    def _affine(self, part: Mapping[str, Any]) -> str:
-        scaled = self._times(self._product_of_rows(), part["gamma"])
-        return self.graph.add("Add", scaled, self.graph.constant(part["coef0"]))
-
-    def _poly(self, part: Mapping[str, Any]) -> str:
-        return self.graph.add("Pow", self._affine(part), self.graph.constant(float(part["degree"])))
-
-    def _sigmoid(self, part: Mapping[str, Any]) -> str:
-        return self.graph.add("Tanh", self._affine(part))
-
-    def _sum(self, part: Mapping[str, Any]) -> str:
-        return self._folded("Add", part["terms"])
-
-    def _product(self, part: Mapping[str, Any]) -> str:
-        return self._folded("Mul", part["factors"])
-
-    def _folded(self, operator: str, parts: Sequence[Mapping[str, Any]]) -> str:
-        values = self.of(parts[0])
-        for part in parts[1:]:
-            values = self.graph.add(operator, values, self.of(part))
-        return values
-
-    def _scaled(self, part: Mapping[str, Any]) -> str:
-        return self._times(self.of(part["kernel"]), part["factor"])
-
-    def _scaled_features(self, part: Mapping[str, Any]) -> str:
-        scales = np.array(part["scales"])
-        if scales.size == 1:  # not by a scalar, see machine_values
-            rows = self.graph.add("MatMul", self.rows, self.graph.constant(scales[:, np.newaxis]))
+    def _scaled(self, scales: tuple[float, ...]) -> tuple[NDArray[np.float64], str]:
+        """The vectors and the rows, times the scales of their features."""
+        if not scales:
+            return self.vectors, self.rows
+        factors = np.array(scales)
+        if factors.size == 1:  # not by a scalar, see machine_values
+            rows = self.graph.add("MatMul", self.rows, self.graph.constant(factors[:, np.newaxis]))
         else:
-            rows = self.graph.add("Mul", self.rows, self.graph.constant(scales))
-        return _Values(self.graph, self.vectors * scales, rows).of(part["kernel"])
+            rows = self.graph.add("Mul", self.rows, self.graph.constant(factors))
+        return self.vectors * factors, rows

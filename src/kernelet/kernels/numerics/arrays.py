@@ -20,7 +20,8 @@ FloatArray: TypeAlias = NDArray[Any]
 # A 2-D NumPy array or a SciPy CSR matrix; Any, since SciPy's types are not ours to import.
 Rows: TypeAlias = Any
 
-# Scratch memory of one thread: it should stay in the second-level cache of one core.
+# Scratch memory of one thread: it should stay in the second-level cache of one core, which has
+# half a megabyte to two on today's processors.
 BLOCK_BYTES = 1 << 20
 
 

@@ -17,9 +17,11 @@ from kernelet.kernels.numerics.blocks import Workspace
 # The anchor is used where |mean(Z)|^2 exceeds this many times the spread of Z. Below, the terms
 # of the expansion are at most four times as large as they could be: two bits.
 _ANCHORED_ABOVE = 3.0
-# So few rows cost less to copy than the calls that would avoid it.
+# So few rows cost less to copy than the calls that would avoid it. Either is a matter of
+# microseconds there, so that the number is not critical.
 _FEW_ROWS = 16
-# Pairs whose distances are recomputed one by one hold this many elements at a time.
+# Pairs whose distances are recomputed one by one hold this many elements at a time: a megabyte in
+# double precision, as the blocks have (BLOCK_BYTES).
 _PAIR_ELEMENTS = 1 << 17
 
 
@@ -72,16 +74,17 @@ class SquaredDistances:
         self._augmented = augmented
         self._linear = augmented[:d]
         self._constant = augmented[d + 1]
-        # rows whose squared norm is larger may have distances that overflow
+        # Rows whose squared norm is larger may have distances that overflow: |x - z|^2 is at most
+        # 2 (|x|^2 + |z|^2), and the vectors have been found to fit. A tenth leaves a margin.
         self._far = 0.1 * float(np.finfo(Z.dtype).max) / max(1.0, abs(factor))
         self._clip = np.minimum if factor < 0.0 else np.maximum
         self._zero = np.zeros((), dtype=Z.dtype)  # quicker than 0.0, which is converted each time
-        # The rows of X go into the product as they are if copying them costs more than two
-        # passes over the result.
+        # The rows of X go into the product as they are if copying them (d numbers each) costs more
+        # than two passes over the result (m numbers each), which are what it takes instead.
         self._uses_rows = self._anchor is None and d > 3 * m
         eps = float(np.finfo(Z.dtype).eps)
         size = 2.0 * abs(factor) * float(norms.max(initial=0.0))
-        felt = eps * size > eps**0.75
+        felt = eps * size > eps**0.75  # more than a quarter of the digits cancel
         # Below sqrt(eps) of their terms, distances have lost more than half their digits.
         self._exact_below = eps**0.5 * size if steep or felt else 0.0
 

@@ -27,6 +27,8 @@ class TaxicabDistances:
         self.dtype = Z.dtype
         self._factor = factor
         self._vectors = Z
+        # m passes over d numbers of each row, or d passes over m numbers that are also transposed
+        # twice. The factor stands for the transposing; where the two are close, either will do.
         self._by_vector = d > 4 * m
         self.row_elements = 2 * d + m if self._by_vector else d + 3 * m
 

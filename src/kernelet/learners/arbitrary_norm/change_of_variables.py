@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from kernelet.learners.arbitrary_norm.penalties import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.subspace.whitening import relative_rank_tolerance
 
 
@@ -118,33 +117,55 @@ class SpectralSpace:
         return weights
 
 
-def kernel_space(R: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
-    """The space for R + Lambda, e = d^2 Lambda, whatever the rank of R."""
-    S = R * d
-    S *= d[:, None]
-    S.flat[:: d.size + 1] += e
-    # The factor of a matrix that is singular to working precision is noise in its last rows.
-    floor = relative_rank_tolerance(d.size) * float(S.diagonal().sum())
-    if float(e.min(initial=np.inf)) > floor:
-        L, fault = dpotrf(S, lower=1, clean=1)
-        if not fault:
-            return CholeskySpace(d, L)
-    # also for a kernel that is not positive definite: its negative directions are left out
-    return SpectralSpace.of(S, d)
+class CoefficientRegularizer(Protocol):
+    """The matrix R of 1/2 a'R a."""
+
+    def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
+        """1/2 a'R a."""
+        ...
+
+    def space(self, gram: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
+        """The space for R + Lambda, e = d^2 Lambda."""
+        ...
 
 
-def ridge_space(R: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
-    """The space for I + Lambda; R is not looked at."""
-    return DiagonalSpace(d / np.sqrt(d * d + e))
+class KernelRegularizer:
+    """R is the Gram matrix, whatever its rank."""
+
+    def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
+        return 0.5 * float(coefficients @ (gram @ coefficients))
+
+    def space(self, gram: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
+        S = gram * d
+        S *= d[:, None]
+        S.flat[:: d.size + 1] += e
+        # The factor of a matrix that is singular to working precision is noise in its last rows.
+        floor = relative_rank_tolerance(d.size) * float(S.diagonal().sum())
+        if float(e.min(initial=np.inf)) > floor:
+            L, fault = dpotrf(S, lower=1, clean=1)
+            if not fault:
+                return CholeskySpace(d, L)
+        # also for a kernel that is not positive definite: its negative directions are left out
+        return SpectralSpace.of(S, d)
 
 
-SPACES: dict[str, Callable[[FloatArray, FloatArray, FloatArray], RidgeSpace]] = {
-    "kernel": kernel_space,
-    "ridge": ridge_space,
+class RidgeRegularizer:
+    """R is the identity; the Gram matrix does not matter."""
+
+    def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
+        return 0.5 * float(coefficients @ coefficients)
+
+    def space(self, gram: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
+        return DiagonalSpace(d / np.sqrt(d * d + e))
+
+
+REGULARIZERS: dict[str, CoefficientRegularizer] = {
+    "kernel": KernelRegularizer(),
+    "ridge": RidgeRegularizer(),
 }
 
 
-class Features:
+class RidgeFeatures:
     """The rows of K T, computed when they are asked for: n x m x m products for all of them."""
 
     def __init__(self, K: FloatArray, space: RidgeSpace) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelet.kernels import Kernel
-from kernelet.learners.arbitrary_norm.learn import learn_norm
-from kernelet.learners.arbitrary_norm.regression_losses import SquaredLoss
-from kernelet.learners.base.model_file import saved
+from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
+from kernelet.learners.arbitrary_norm.losses import SquaredLoss
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
 
-@saved(C_norm_=float, objective_=float, sparsity_path_=list, gap_=float, n_iter_=int)
-class NormKernelRidge(KernelRegressor):
+@saved_norm
+class NormKernelRidge(NormEstimator, KernelRegressor):
     r"""Kernel ridge regression that is penalised for the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
@@ -122,6 +122,6 @@ class NormKernelRidge(KernelRegressor):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         loss = SquaredLoss(data.targets, positive("C", self.C) * data.weights)
-        return learn_norm(self, data.X, data.targets, data.kernel, [loss], data.size)
+        return self._learn_norm(data, data.targets, [loss], data.size)

@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.caller import warn_caller
-from kernelet.learners.arbitrary_norm.budget import MAX_TRIES, largest_within
-from kernelet.learners.arbitrary_norm.change_of_variables import SPACES
-from kernelet.learners.arbitrary_norm.penalties import FloatArray, norm_penalty
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.learners.arbitrary_norm.budget import MAX_TRIES, within_budget
+from kernelet.learners.arbitrary_norm.change_of_variables import CoefficientRegularizer
+from kernelet.learners.arbitrary_norm.losses import Loss
+from kernelet.learners.arbitrary_norm.penalties import norm_penalty
 from kernelet.learners.arbitrary_norm.reweighting import (
     ROUGH,
-    Reweighted,
-    RidgeSolver,
-    Step,
+    NormProblem,
+    ReweightedStep,
+    SparseFit,
     reweight,
 )
 from kernelet.learners.base.distinct_points import distinct_points
-from kernelet.learners.base.parameters import choice, count, positive
-from kernelet.learners.base.progress import reporting
+from kernelet.learners.base.progress import Loop, Run
 from kernelet.machine import KernelMachine
 
-# Values of a function below this share of the targets' size are taken for zero.
+# Values of a function below this share of the targets' size are taken for zero: about the square
+# root of rounding error.
 _NOTHING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class NormSettings:
+    """The parameters of an estimator, checked; see there."""
+
+    p: float | str
+    C_norm: float
+    n_vectors: int | None
+    regularizer: CoefficientRegularizer
+    tol: float
+    max_iter: int
+
+    @property
+    def max_steps(self) -> int:
+        """The most steps of an output."""
+        return self.max_iter * (1 if self.n_vectors is None else MAX_TRIES)
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
     """The distinct rows, each of which may become a vector.
 
     Attributes
@@ -51,83 +66,119 @@ class Candidates:
     values: FloatArray
 
     @classmethod
-    def of(cls, X: Any, kernel: Kernel) -> Candidates:
+    def of(cls, X: Rows, kernel: Kernel) -> DistinctRows:
         """Equal rows are one candidate: of two equal columns neither would ever be dropped."""
-        Z, place = distinct_points(X)
-        gram = np.asarray(kernel(Z, Z), dtype=np.float64)
-        if not np.isfinite(gram).all():
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
-                "gamma or degree."
-            )
+        Z, gram, place = distinct_points(X, kernel)
         return cls(kernel, Z, gram, gram if place.size == Z.shape[0] else gram[place])
 
-    def machine(self, ends: Sequence[Step]) -> KernelMachine:
-        """One output for each end; they share the vectors that any of them uses."""
-        used = np.unique(np.concatenate([end.index for end in ends]))
-        beta = np.zeros((self.vectors.shape[0], len(ends)))
-        for k, end in enumerate(ends):
-            beta[end.index, k] = end.coefficients
+    def machine(self, outputs: Sequence[SparseFit]) -> KernelMachine:
+        """All outputs as one machine; they share the vectors that any of them uses."""
+        used = np.unique(np.concatenate([output.index for output in outputs]))
+        beta = np.zeros((self.vectors.shape[0], len(outputs)))
+        for k, output in enumerate(outputs):
+            beta[output.index, k] = output.coefficients
         return KernelMachine(
-            self.kernel, self.vectors[used], beta[used], [end.intercept for end in ends]
+            self.kernel, self.vectors[used], beta[used], [output.intercept for output in outputs]
         )
 
-    def no_worse_than_a_constant(self, run: Reweighted, loss: RidgeSolver) -> Reweighted:
-        """A run; or a constant, if coefficients without digits make a machine that is worse."""
-        end = run.end
-        scores = self.values[:, end.index] @ end.coefficients + end.intercept
+    def no_worse_than_a_constant(self, output: SparseFit, loss: Loss) -> SparseFit:
+        """An output; or a constant, if coefficients without digits make one that is worse."""
+        scores = self.values[:, output.index] @ output.coefficients + output.intercept
         limit = loss.value(np.full(scores.size, loss.constant))
         if loss.value(scores) <= (1.0 + ROUGH) * limit:
-            return run
+            return output
         none = np.empty(0, dtype=np.intp)
-        constant = replace(
-            end, index=none, coefficients=np.empty(0), intercept=loss.constant, objective=limit
+        return replace(
+            output, index=none, coefficients=np.empty(0), intercept=loss.constant, objective=limit
         )
-        return replace(run, end=constant, is_lost=True)
+
+
+@dataclass(frozen=True, eq=False)
+class NormStep:
+    """A step of the sequence behind an output."""
+
+    output: int
+    step: ReweightedStep
+    C_norm: float
+    seconds: float
+
+    @property
+    def line(self) -> str:
+        at = self.step.at
+        return (
+            f"output {self.output}  step {self.step.n_iter:3d}  vectors {at.index.size:5d}  "
+            f"objective {at.objective:.6e}  change {at.change:.1e}  "
+            f"C_norm {self.C_norm:.3g}  {self.seconds:.1f} s"
+        )
+
+    @property
+    def brief(self) -> str:
+        at = self.step.at
+        return f"output {self.output}, {at.index.size} vectors, objective {at.objective:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class NormOutput:
+    """How the sequence behind an output went, and the machine at its end."""
+
+    run: Run[NormStep]
+    end: SparseFit
+
+    @property
+    def step(self) -> ReweightedStep:
+        """The last one."""
+        return self.run.last.step
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether rounding left nothing better than a constant."""
+        return self.end is not self.step.best
 
 
 @dataclass(frozen=True, eq=False)
 class NormMachine:
-    """A machine, and the sequence of problems behind each of its outputs."""
+    """A machine, the sequences behind its outputs, and whether the search for C_norm was cut."""
 
     machine: KernelMachine
-    runs: list[Reweighted]
+    outputs: list[NormOutput]
     C_norm: float
+    is_search_cut: bool = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended one of the sequences."""
+        return any(output.run.interrupted for output in self.outputs)
 
     @property
     def is_cut(self) -> bool:
-        """Whether Ctrl-C or a callback ended it."""
-        return any(run.interrupted or run.stopped for run in self.runs)
+        """Whether Ctrl-C or a callback did."""
+        stopped = any(o.run.stopped and not o.step.converged for o in self.outputs)
+        return stopped or self.interrupted
 
 
 def learn_norm(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    X: Rows,
     kernel: Kernel,
-    losses: Sequence[RidgeSolver],
+    losses: Sequence[Loss],
+    settings: NormSettings,
+    loop: Loop,
     size: float = 1.0,
-) -> KernelMachine:
-    """Fit one output per loss with the parameters of an estimator, and set what it found.
+) -> NormMachine:
+    """One output per loss, over rows; with a budget, for the C_norm that keeps to it.
 
-    The estimator has the parameters ``p``, ``C_norm``, ``n_vectors``, ``regularizer``, ``tol``,
-    ``max_iter`` and ``verbose``; ``size`` is that of the targets, and ``y`` is for callbacks.
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+        Canonical rows.
+    kernel : Kernel
+    losses : sequence of Loss
+    settings : NormSettings
+    loop : Loop
+        Watches the steps.
+    size : float, default=1.0
+        That of the targets.
     """
-    regularizer = choice("regularizer", estimator.regularizer, SPACES)
-    C_norm = positive("C_norm", estimator.C_norm)
-    tol = positive("tol", estimator.tol)
-    if tol >= 1.0:
-        raise ValueError(f"tol must be below 1, or every coefficient is dropped; got {tol:g}.")
-    max_iter = count("max_iter", estimator.max_iter)
-    is_sparse = norm_penalty(estimator.p, C_norm).is_sparse
-    if estimator.n_vectors is not None:
-        count("n_vectors", estimator.n_vectors)
-        if not is_sparse:
-            raise ValueError(
-                f"n_vectors={estimator.n_vectors} needs a norm that makes coefficients zero; "
-                f"p={estimator.p!r} does not: take p from 0 to 1, or n_vectors=None."
-            )
-    candidates = Candidates.of(X, kernel)
+    candidates = DistinctRows.of(X, kernel)
     # 1 for labels and a Gaussian kernel, as in the paper; and the same problem in other units
     first = size / (float(np.abs(candidates.gram).max()) or 1.0)
     if not 0.0 < first < np.inf:
@@ -135,101 +186,41 @@ def learn_norm(
             f"{kernel!r} has values of next to nothing, or more than any, on the rows; scale the "
             "data, or change gamma or degree."
         )
-    begin = time.perf_counter()
-    is_cut, has_found = False, False
-    n_fits = 1 if estimator.n_vectors is None else MAX_TRIES
-    with reporting(estimator, 0, n_fits * max_iter * len(losses), X=X, y=y) as report:
+    problem = NormProblem(
+        candidates.values,
+        candidates.gram,
+        settings.regularizer,
+        settings.tol,
+        first,
+        _NOTHING * first,
+    )
 
-        def fit(C: float) -> NormMachine:
-            nonlocal is_cut, has_found
-            runs: list[Reweighted] = []
+    def fit(C_norm: float, has_machine: bool = False) -> NormMachine:
+        outputs: list[NormOutput] = []
 
-            def on_step(step: Step) -> bool:
-                if estimator.verbose > 0 and step.n_iter % estimator.verbose == 0:
-                    print(
-                        f"output {len(runs)}  step {step.n_iter:3d}  vectors {step.index.size:5d}  "
-                        f"objective {step.objective:.6e}  change {step.change:.1e}  "
-                        f"C_norm {C:.3g}  {time.perf_counter() - begin:.1f} s",
-                        file=sys.stderr,
-                    )
-                ends = [run.end for run in runs] + [step]
+        def steps() -> Iterator[NormStep]:
+            penalty = norm_penalty(settings.p, C_norm)
+            k = len(outputs)
+            for step in reweight(problem, losses[k], penalty, settings.max_iter):
+                yield NormStep(k, step, C_norm, loop.seconds)
+
+        def attributes(last: NormStep) -> dict[str, Any]:
+            ends = [output.end for output in outputs]
+            return {"machine_": candidates.machine([*ends, last.step.at])}
+
+        for loss in losses:
+            run = loop.run(
+                steps,
                 # some outputs of several are no machine
-                is_whole = len(ends) == len(losses)
-                machine = (lambda: {"machine_": candidates.machine(ends)}) if is_whole else None
-                return report(None, machine)
-
-            for loss in losses:
+                attributes if len(outputs) == len(losses) - 1 else None,
                 # after Ctrl-C one step gives the outputs that are left, if there is no machine yet
-                hurry = any(run.interrupted for run in runs)
-                if hurry and has_found:
-                    raise KeyboardInterrupt
-                run = reweight(
-                    candidates.values,
-                    candidates.gram,
-                    loss,
-                    norm_penalty(estimator.p, C),
-                    regularizer=regularizer,
-                    epsilon=tol,
-                    first=first,
-                    floor=_NOTHING * first,
-                    max_iter=1 if hurry else max_iter,
-                    on_step=on_step,
-                )
-                runs.append(candidates.no_worse_than_a_constant(run, loss))
-            learned = NormMachine(candidates.machine([run.end for run in runs]), runs, C)
-            is_cut = learned.is_cut
-            has_found |= learned.machine.n_vectors <= (estimator.n_vectors or 0)
-            return learned
+                is_needed=loop.interrupted and not has_machine,
+            )
+            end = candidates.no_worse_than_a_constant(run.last.step.best, loss)
+            outputs.append(NormOutput(run, end))
+        return NormMachine(candidates.machine([each.end for each in outputs]), outputs, C_norm)
 
-        if estimator.n_vectors is None:
-            learned = fit(C_norm)
-        else:
-            learned, was_interrupted = largest_within(fit, estimator.n_vectors, C_norm)
-            is_cut |= was_interrupted
-    _store(estimator, learned)
-    if is_cut and not learned.is_cut:
-        warn_caller(
-            f"{type(estimator).__name__} stopped early: the search for C_norm was cut short at "
-            f"{learned.machine.n_vectors} of n_vectors={estimator.n_vectors}; the model is usable.",
-            ConvergenceWarning,
-        )
-    return learned.machine
-
-
-def _store(estimator: Any, learned: NormMachine) -> None:
-    runs = learned.runs
-    estimator.C_norm_ = learned.C_norm
-    estimator.objective_ = float(sum(run.end.objective for run in runs))
-    estimator.gap_ = float(max(run.end.gap for run in runs))
-    estimator.n_iter_ = int(sum(run.end.n_iter for run in runs))
-    estimator.sparsity_path_ = [run.path for run in runs]
-    who = type(estimator).__name__
-    if any(run.is_lost for run in runs):
-        warn_caller(
-            f"{who} predicts a constant, since its coefficients have no digits left for anything "
-            "better: scale the data, lower C, or change gamma or degree.",
-            ConvergenceWarning,
-        )
-        return
-    open_runs = [run for run in runs if not run.converged]
-    if open_runs:
-        why = "a callback asked to stop" if learned.is_cut else "max_iter was reached"
-        why = "interrupted" if any(run.interrupted for run in runs) else why
-        advice = "Raise max_iter or tol; the model is usable."
-        if any(run.unsolved for run in open_runs):
-            why = "its problems cannot be solved in double precision"
-            advice = "Scale the data, or lower C; the model is a rough one."
-        change = max(run.end.change for run in open_runs)
-        budget, n_vectors = estimator.n_vectors, learned.machine.n_vectors
-        over = "" if budget is None or n_vectors <= budget else f", not n_vectors={budget} as asked"
-        warn_caller(
-            f"{who} stopped early: {why}, and the coefficients still change by {change:.1e} of the "
-            f"largest (tol={estimator.tol:g}, {n_vectors} vectors{over}). {advice}",
-            ConvergenceWarning,
-        )
-    if not estimator.gap_ <= ROUGH:
-        warn_caller(
-            f"{who} solved its last problem to a relative duality gap of {estimator.gap_:.1e} "
-            "only; scale the data, or lower C.",
-            ConvergenceWarning,
-        )
+    if settings.n_vectors is None:
+        return fit(settings.C_norm)
+    learned, is_cut = loop.last_of(within_budget(fit, settings.n_vectors, settings.C_norm))
+    return replace(learned, is_search_cut=is_cut or loop.interrupted)

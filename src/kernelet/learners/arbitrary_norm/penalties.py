@@ -7,17 +7,19 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from kernelet.kernels.numerics.arrays import FloatArray
 
+# What the weights of `MaxPenalty` add up to at least: too little to be seen in the saddle value,
+# and a weight that small is back after a few steps, since it grows by a factor in each.
 _LEAST_WEIGHT = 1e-8
-# A coefficient is no smaller than this share of the largest, nor is that smaller than the second.
+# A coefficient is no smaller than this share of the largest, which is near rounding error, nor is
+# the largest smaller than the second number: the square of their product is still above zero.
 _LEAST_SIZE = 1e-14
 _LEAST_LARGEST = 1e-140
 
 
-class NormPenalty(ABC):
+class ReweightedPenalty(ABC):
     """A penalty on coefficients, replaced by 1/2 a' Lambda a around the last ones.
 
     Attributes
@@ -45,7 +47,7 @@ class NormPenalty(ABC):
 
 
 @final
-class PowerPenalty(NormPenalty):
+class PowerPenalty(ReweightedPenalty):
     r"""C_norm sum_j |a_j|^p / p, and C_norm sum_j log |a_j| for p = 0.
 
     :math:`\Lambda = C_{norm} \mathrm{diag}(|\alpha_j|^{-(2-p)})`, proposition 4; with
@@ -76,7 +78,7 @@ class PowerPenalty(NormPenalty):
 
 
 @final
-class MaxPenalty(NormPenalty):
+class MaxPenalty(ReweightedPenalty):
     r"""C_norm max_j |a_j|.
 
     Section 3.3 puts all weight on the largest coefficient; when that has shrunk another one is
@@ -128,7 +130,7 @@ class MaxPenalty(NormPenalty):
         return self._above - self._below <= 10.0 * epsilon * abs(objective)
 
 
-def norm_penalty(p: Any, C_norm: float) -> NormPenalty:
+def norm_penalty(p: Any, C_norm: float) -> ReweightedPenalty:
     """The penalty that the parameters p and C_norm of an estimator mean."""
     if isinstance(p, str) and p == "inf":
         return MaxPenalty(C_norm)

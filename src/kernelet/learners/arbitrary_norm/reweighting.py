@@ -1,25 +1,32 @@
 """Iterated re-weighting: any norm of the coefficients by a sequence of ridge problems.
 
-Nothing here knows which loss is minimised: a learner hands in a solver for its loss plus
-1/2 w'w over explicit features (Huang, Zheng, King, Lyu 2009, propositions 3 and 4).
+Nothing here knows which loss is minimised: a learner passes a solver for its loss plus 1/2 w'w over
+explicit features (Huang, Zheng, King, Lyu 2009, propositions 3 and 4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.learners.arbitrary_norm.change_of_variables import SPACES, Features
-from kernelet.learners.arbitrary_norm.penalties import FloatArray, NormPenalty
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.arbitrary_norm.change_of_variables import (
+    REGULARIZERS,
+    CoefficientRegularizer,
+    RidgeFeatures,
+)
+from kernelet.learners.arbitrary_norm.losses import Loss
+from kernelet.learners.arbitrary_norm.penalties import ReweightedPenalty
 from kernelet.solvers.parallel import one_thread_if_small
 
-# How far weights may run ahead of the coefficients in a step.
+# How far weights may run ahead of the coefficients in a step. Only coefficients that jump reach
+# these bounds, and for those the last step says little about the next.
 _AHEAD = (1e-2, 1e2)
-# A relative duality gap above this is no solution.
+# A relative duality gap above this is no solution: solvers are asked for 1e-6, and accept LIBSVM's
+# up to 1e-4.
 ROUGH = 1e-3
 # After this many problems in a row without a solution the weights are made of rounding errors, and
 # the sequence goes nowhere; a few may fail on the way to fewer vectors.
@@ -27,35 +34,44 @@ _MOST_UNSOLVED = 10
 
 
 @dataclass(frozen=True, eq=False)
-class LinearFit:
-    """A linear machine over features, the value of its loss, and how exact it is."""
+class NormProblem:
+    """f = K a + b over candidates, and when their coefficients count.
 
-    weights: FloatArray
-    intercept: float
-    loss: float
-    gap: float
+    Attributes
+    ----------
+    values : ndarray of shape (n, m)
+        Kernel values of the rows and the candidates.
+    gram : ndarray of shape (m, m)
+        Kernel values of the candidates among themselves.
+    regularizer : CoefficientRegularizer
+        R of 1/2 a'R a.
+    epsilon : float, default=1e-4
+        Coefficients smaller than this share of the largest are dropped, and the sequence ends when
+        none moves by more.
+    first : float, default=1.0
+        The size of all coefficients before the first step.
+    floor : float, default=0.0
+        All coefficients are dropped when none is larger: they change nothing.
+    """
 
+    values: FloatArray
+    gram: FloatArray
+    regularizer: CoefficientRegularizer = REGULARIZERS["kernel"]
+    epsilon: float = 1e-4
+    first: float = 1.0
+    floor: float = 0.0
 
-class RidgeSolver(Protocol):
-    """min 1/2 w'w + loss(rows w + b) for one loss; ``start`` is (w, b) nearby, or None."""
-
-    def __call__(self, rows: Features, start: tuple[FloatArray, float] | None) -> LinearFit: ...
-
-    @property
-    def constant(self) -> float:
-        """A constant f with a low loss."""
-        ...
-
-    def value(self, scores: FloatArray) -> float:
-        """The loss of f with these values at the rows."""
-        ...
+    def restricted(self, index: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """Kernel values of the rows and some candidates, and of these among themselves."""
+        if index.size == self.gram.shape[0]:
+            return self.values, self.gram
+        return self.values[:, index], self.gram[np.ix_(index, index)]
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """The machine after a step: which candidates it uses, and how."""
+class SparseFit:
+    """Which candidates are used, and how; ``change`` is that of the last step's coefficients."""
 
-    n_iter: int
     index: NDArray[np.intp]
     coefficients: FloatArray
     intercept: float
@@ -65,43 +81,36 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Reweighted:
-    """Where the sequence of problems ended, and how.
+class ReweightedStep:
+    """A step of the sequence.
 
     Attributes
     ----------
-    end : Step
-    path : ndarray of shape (n_iter, 2)
-        Vectors left and the objective after each step.
-    converged, interrupted, stopped, unsolved : bool
-        At rest, by Ctrl-C, by a callback, or since its problems could not be solved; max_iter was
-        reached if none of them.
-    is_lost : bool
-        Whether rounding left nothing better than a constant.
+    at : SparseFit
+        The machine after it.
+    best : SparseFit
+        The one to end with: the last one, or where all coefficients stay that of least objective.
+    path : tuple of (int, float)
+        Vectors left and the objective after each step so far.
+    converged, unsolved : bool
+        Whether the sequence ends here: at rest, or because its problems cannot be solved.
     """
 
-    end: Step
-    path: FloatArray
+    at: SparseFit
+    best: SparseFit
+    path: tuple[tuple[int, float], ...]
     converged: bool
-    interrupted: bool = False
-    stopped: bool = False
-    unsolved: bool = False
-    is_lost: bool = False
+    unsolved: bool
+
+    @property
+    def n_iter(self) -> int:
+        """Which step it is."""
+        return len(self.path)
 
 
 def reweight(
-    values: FloatArray,
-    gram: FloatArray,
-    solve: RidgeSolver,
-    penalty: NormPenalty,
-    *,
-    regularizer: str = "kernel",
-    epsilon: float = 1e-4,
-    first: float = 1.0,
-    floor: float = 0.0,
-    max_iter: int = 100,
-    on_step: Callable[[Step], bool | None] | None = None,
-) -> Reweighted:
+    problem: NormProblem, loss: Loss, penalty: ReweightedPenalty, max_iter: int = 100
+) -> Iterator[ReweightedStep]:
     r"""Solve (3.7) again and again, each time with the weights of the last coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha'(R + \Lambda_t)\alpha
@@ -110,83 +119,43 @@ def reweight(
 
     over the coefficients above epsilon times the largest, steps 1-8 of the paper. A change of
     variables makes each problem a ridge problem over as many features as there are coefficients.
-    Ctrl-C ends the sequence with the last machine.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, m)
-        Kernel values of the rows and the candidates.
-    gram : ndarray of shape (m, m)
-        Kernel values of the candidates among themselves.
-    solve : RidgeSolver
-    penalty : NormPenalty
-    regularizer : {"kernel", "ridge"}, default="kernel"
-        R is the Gram matrix, or the identity of section 3.4.3.
-    epsilon : float, default=1e-4
-        Coefficients smaller than this share of the largest are dropped, and the sequence ends when
-        none moves by more.
-    first : float, default=1.0
-        The size of all coefficients before the first step.
-    floor : float, default=0.0
-        All coefficients are dropped when none is larger: they change nothing.
-    max_iter : int, default=100
-    on_step : callable, default=None
-        Called after every step; the sequence ends when it returns True.
-
-    Returns
-    -------
-    Reweighted
     """
-    m = gram.shape[0]
-    index, alpha, intercept = np.arange(m), np.full(m, first), 0.0
+    epsilon, m = problem.epsilon, problem.gram.shape[0]
+    index, alpha, intercept = np.arange(m), np.full(m, problem.first), 0.0
     anchor = alpha
-    path: list[tuple[int, float]] = []
-    best: Step | None = None
-    converged = interrupted = stopped = unsolved = False
+    path: tuple[tuple[int, float], ...] = ()
+    best: SparseFit | None = None
     n_unsolved = 0
-    try:
-        for n_iter in range(1, max_iter + 1):
-            is_whole = index.size == m
-            K = values if is_whole else values[:, index]
-            R = gram if is_whole else gram[np.ix_(index, index)]
-            with one_thread_if_small(K.size * index.size):
-                space = SPACES[regularizer](R, *penalty.scale(anchor))
-                start = None if n_iter == 1 else (space.weights(alpha), intercept)
-                fit = solve(Features(K, space), start)
-            last, alpha, intercept = alpha, space.coefficients(fit.weights), fit.intercept
-            size = np.abs(alpha)
-            largest = float(size.max(initial=0.0))
-            change = float(np.abs(alpha - last).max(initial=0.0)) / largest if largest else 0.0
-            norm = 0.5 * float(alpha @ (R @ alpha if regularizer == "kernel" else alpha))
-            kept = np.full(size.size, largest > floor)
-            if penalty.is_sparse:
-                kept &= size > epsilon * largest
-            index, alpha, last = index[kept], alpha[kept], last[kept]
-            objective = norm + penalty.value(alpha) + fit.loss
-            step = Step(n_iter, index, alpha, intercept, objective, change, fit.gap)
-            rose = bool(path) and objective > path[-1][1]
-            path.append((index.size, objective))
-            if best is None or penalty.is_sparse or objective <= best.objective:
-                best = step
-            converged = not index.size or (
-                bool(kept.all()) and penalty.is_met(alpha, change, objective, epsilon)
-            )
-            stopped = on_step is not None and bool(on_step(step)) and not converged
-            n_unsolved = 0 if fit.gap <= ROUGH else n_unsolved + 1
-            unsolved = n_unsolved >= _MOST_UNSOLVED and not (stopped or converged)
-            if stopped or converged or unsolved:
-                break
-            anchor = np.abs(alpha)
-            if penalty.stride and n_iter > 1 and not rose:
-                ratio = np.clip(
-                    anchor / np.maximum(np.abs(last), np.finfo(np.float64).tiny), *_AHEAD
-                )
-                anchor = anchor * ratio**penalty.stride
-    except KeyboardInterrupt:
-        if best is None:
-            raise
-        interrupted, converged = True, False
-    assert best is not None
-    end = replace(best, n_iter=len(path))
-    steps = np.array(path, dtype=np.float64)
-    return Reweighted(end, steps, converged, interrupted, stopped, unsolved)
+    for n_iter in range(1, max_iter + 1):
+        K, gram = problem.restricted(index)
+        with one_thread_if_small(K.size * index.size):
+            space = problem.regularizer.space(gram, *penalty.scale(anchor))
+            start = None if n_iter == 1 else (space.weights(alpha), intercept)
+            fit = loss(RidgeFeatures(K, space), start)
+        last, alpha, intercept = alpha, space.coefficients(fit.weights), fit.intercept
+        size = np.abs(alpha)
+        largest = float(size.max(initial=0.0))
+        change = float(np.abs(alpha - last).max(initial=0.0)) / largest if largest else 0.0
+        norm = problem.regularizer.norm(gram, alpha)
+        kept = np.full(size.size, largest > problem.floor)
+        if penalty.is_sparse:
+            kept &= size > epsilon * largest
+        index, alpha, last = index[kept], alpha[kept], last[kept]
+        objective = norm + penalty.value(alpha) + fit.loss
+        rose = bool(path) and objective > path[-1][1]
+        at = SparseFit(index, alpha, intercept, objective, change, fit.gap)
+        if best is None or penalty.is_sparse or objective <= best.objective:
+            best = at
+        path = (*path, (index.size, objective))
+        converged = not index.size or (
+            bool(kept.all()) and penalty.is_met(alpha, change, objective, epsilon)
+        )
+        n_unsolved = 0 if fit.gap <= ROUGH else n_unsolved + 1
+        unsolved = n_unsolved >= _MOST_UNSOLVED and not converged
+        yield ReweightedStep(at, best, path, converged, unsolved)
+        if converged or unsolved:
+            return
+        anchor = np.abs(alpha)
+        if penalty.stride and n_iter > 1 and not rose:
+            ratio = np.clip(anchor / np.maximum(np.abs(last), np.finfo(np.float64).tiny), *_AHEAD)
+            anchor = anchor * ratio**penalty.stride

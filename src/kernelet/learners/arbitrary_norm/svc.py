@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernelet.kernels import Kernel
-from kernelet.learners.arbitrary_norm.hinge_loss import HingeLoss
-from kernelet.learners.arbitrary_norm.learn import learn_norm
+from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
+from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.base.classifier import KernelClassifier
-from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
 
-@saved(C_norm_=float, objective_=float, sparsity_path_=list, gap_=float, n_iter_=int)
-class NormSVC(KernelClassifier):
+@saved_norm
+class NormSVC(NormEstimator, KernelClassifier):
     r"""A support vector machine that is penalised for the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
@@ -109,9 +108,6 @@ class NormSVC(KernelClassifier):
     True
     """
 
-    C_norm_: float
-    objective_: float
-
     def __init__(
         self,
         p: float | str = 0,
@@ -143,7 +139,7 @@ class NormSVC(KernelClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         costs = positive("C", self.C) * data.weights
         losses = [HingeLoss(column, costs) for column in data.targets.T]
-        return learn_norm(self, data.X, self.classes_[data.codes], data.kernel, losses)
+        return self._learn_norm(data, self.classes_[data.codes], losses)

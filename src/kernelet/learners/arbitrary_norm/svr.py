@@ -7,16 +7,16 @@ from numbers import Real
 from typing import Any
 
 from kernelet.kernels import Kernel
-from kernelet.learners.arbitrary_norm.learn import learn_norm
-from kernelet.learners.arbitrary_norm.regression_losses import EpsilonLoss
-from kernelet.learners.base.model_file import saved
+from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
+from kernelet.learners.arbitrary_norm.losses import EpsilonLoss
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
 
-@saved(C_norm_=float, objective_=float, sparsity_path_=list, gap_=float, n_iter_=int)
-class NormSVR(KernelRegressor):
+@saved_norm
+class NormSVR(NormEstimator, KernelRegressor):
     r"""Support vector regression that is penalised for the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
@@ -126,10 +126,10 @@ class NormSVR(KernelRegressor):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         costs = positive("C", self.C) * data.weights
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
             raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")
         loss = EpsilonLoss(data.targets, costs, float(epsilon), data.size)
-        return learn_norm(self, data.X, data.targets, data.kernel, [loss], data.size)
+        return self._learn_norm(data, data.targets, [loss], data.size)

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.base.training_data import FloatArray, TrainingSet, training_set
+from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
 from kernelet.rows import is_distant
@@ -44,7 +45,7 @@ class KernelClassifier(
     def _learn(self, data: Any) -> KernelMachine:
         """The machine for these rows; further fitted attributes are set on the way.
 
-        The rows are a `TrainingSet`, and for classifiers that learn out of core also an
+        The rows are a `TrainingData`, and for classifiers that learn out of core also an
         `OutOfCoreData`.
         """
 
@@ -67,7 +68,7 @@ class KernelClassifier(
         self : object
             The fitted classifier.
         """
-        data: TrainingSet | OutOfCoreData
+        data: TrainingData | OutOfCoreData
         if self._leaves(X):
             if not self._learns_out_of_core:
                 raise TypeError(
@@ -78,7 +79,7 @@ class KernelClassifier(
             data = out_of_core_data(self, X, y, sample_weight)
             self.classes_ = data.rows.classes
         else:
-            data, self.classes_ = training_set(self, X, y, sample_weight)
+            data, self.classes_ = labelled_data(self, X, y, sample_weight)
         self.machine_ = self._learn(data)
         near = data.at_hand
         warn_if_constant(self, near.X, near.codes, near.weights)

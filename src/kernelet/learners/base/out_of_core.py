@@ -12,9 +12,8 @@ from sklearn.utils import check_random_state, get_tags
 
 from kernelet.kernels import Kernel, resolve_kernel
 from kernelet.learners.base.model_file import remember_training
-from kernelet.learners.base.training_data import TrainingSet
-from kernelet.learners.base.training_kernel import check_numbers, check_values
-from kernelet.learners.base.weights import class_weights, without_rounding
+from kernelet.learners.base.training_data import TrainingData, class_weights
+from kernelet.learners.base.training_kernel import check_numbers, check_values, without_rounding
 from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
@@ -34,7 +33,7 @@ _MOST_NUMBERS = 4_000_000
 class OutOfCoreData:
     """Out-of-core rows, with the kernel resolved on them.
 
-    Unlike a `TrainingSet` these are the rows as they come: equal ones are not merged.
+    Unlike a `TrainingData` these are the rows as they come: equal ones are not merged.
 
     Attributes
     ----------
@@ -57,10 +56,10 @@ class OutOfCoreData:
     least_weight: float
 
     @property
-    def at_hand(self) -> TrainingSet:
+    def at_hand(self) -> TrainingData:
         """Rows in memory that stand for all: the sample."""
         block, weights = self.sample.block, self.sample.weights
-        return TrainingSet(block.X, block.codes, weights, self.n_classes, self.kernel, self.rng)
+        return TrainingData(block.X, weights, self.kernel, self.rng, block.codes, self.n_classes)
 
     @property
     def n_classes(self) -> int:

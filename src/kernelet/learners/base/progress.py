@@ -16,11 +16,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from kernelet.solvers.parallel import map_in_threads
 
@@ -60,6 +60,7 @@ class Step(Protocol):
 
 S = TypeVar("S", bound=Step)
 R = TypeVar("R")
+P = ParamSpec("P")
 Attributes = Callable[[], dict[str, Any]]
 
 
@@ -102,6 +103,7 @@ class Loop:
         self._max_steps = max_steps
         self._context: Any = None
         self._lock, self._interrupted = Lock(), Event()
+        self._begin = time.perf_counter()
 
     def __enter__(self) -> Self:
         if HAS_CALLBACKS:
@@ -119,6 +121,11 @@ class Loop:
         """Whether Ctrl-C came."""
         return self._interrupted.is_set()
 
+    @property
+    def seconds(self) -> float:
+        """How long it has been going."""
+        return time.perf_counter() - self._begin
+
     def interrupt(self) -> None:
         """Let all runs end with the step that they are at."""
         self._interrupted.set()
@@ -127,27 +134,64 @@ class Loop:
         self,
         begin: Callable[[], Iterator[S]],
         attributes: Callable[[S], dict[str, Any]] | None = None,
+        *,
+        start: S | None = None,
+        n_hurried: int = 1,
+        n_before: int = 0,
+        is_needed: bool = True,
     ) -> Run[S]:
         """Take the steps that ``begin()`` yields, until one is the last.
 
-        ``attributes`` turns a step into the attributes of a fitted estimator, for callbacks; None
-        where a step is no model by itself.
+        Parameters
+        ----------
+        begin : callable
+        attributes : callable, default=None
+            Turns a step into the attributes of a fitted estimator, for callbacks; None where a step
+            is no model by itself.
+        start : Step, default=None
+            Where the run begins, if that is good enough to be left by Ctrl-C.
+        n_hurried : int, default=1
+            Steps of a run that begins after Ctrl-C; 0 leaves ``start``.
+        n_before : int, default=0
+            Steps of other runs that count for ``verbose``.
+        is_needed : bool, default=True
+            Whether there is no model without this run. If so, its first step is taken again after
+            Ctrl-C; if not, Ctrl-C before the end of that step is passed on.
         """
-        last: S | None = None
+        last = start
+        n_least = n_hurried if self.interrupted else 0
+        if self.interrupted and start is None and not is_needed:
+            raise KeyboardInterrupt
+        if self.interrupted and start is not None and not n_hurried:
+            return Run(start, interrupted=True)
         try:
             for n_steps, last in enumerate(begin(), start=1):
-                if self.interrupted:
-                    return Run(last, interrupted=True)
                 made = None if attributes is None else _later(attributes, last)
-                if self.report(last, n_steps, made):
+                wants_end = self.report(last, n_before + n_steps, made)
+                if self.interrupted and n_steps >= n_least:
+                    return Run(last, interrupted=True)
+                if wants_end:
                     return Run(last, stopped=True)
         except KeyboardInterrupt:
-            if self.interrupted and last is None:
-                raise
+            may_begin_again = is_needed and not self.interrupted
             self.interrupt()
+            if last is None and not may_begin_again:
+                raise
             return Run(next(begin()) if last is None else last, interrupted=True)
         assert last is not None
         return Run(last)
+
+    def last_of(self, results: Iterator[R]) -> R:
+        """The last of several results; Ctrl-C leaves the one before, or is passed on if none is."""
+        found: list[R] = []
+        try:
+            for result in results:
+                found = [result]
+        except KeyboardInterrupt:
+            self.interrupt()
+            if not found:
+                raise
+        return found[0]
 
     def each(self, function: Callable[[int], R], n: int, n_jobs: int = 1) -> list[R]:
         """[function(k) for k in range(n)] in threads; Ctrl-C lets them end as `run` does.
@@ -167,6 +211,13 @@ class Loop:
                 if k not in found:
                     call(k)
         return [found[k] for k in range(n)]
+
+    def finish(self, function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
+        """function(...), called once more where Ctrl-C came on the way.
+
+        It watches ``interrupted``, where there is a shorter way then.
+        """
+        return self.each(lambda _: function(*arguments, **options), 1)[0]
 
     def say(self, text: str) -> None:
         """A line for people, where there is any verbosity."""
@@ -206,41 +257,3 @@ class Loop:
 
 def _later(attributes: Callable[[S], dict[str, Any]], step: S) -> Attributes:
     return lambda: attributes(step)
-
-
-@contextmanager
-def reporting(
-    estimator: Any, verbose: int, max_steps: int | None, **rows: Any
-) -> Iterator[Callable[[Any, Attributes | None], bool]]:
-    """A function to be called after every step; it returns whether a callback asks to stop.
-
-    It drives the callbacks registered with ``set_callbacks`` (one subtask per step) and, when
-    ``verbose`` is positive, prints every ``verbose``-th step to standard error (methods whose steps
-    are of another kind print themselves, and give None for the step). Callbacks find the step as
-    ``estimator._last_step``. They are given ``rows`` (X, y, metadata) and a fitted estimator made
-    from the attributes that the second argument returns, where there is one.
-    """
-    context = None
-    if HAS_CALLBACKS:
-        context = estimator._init_callback_context(max_subtasks=max_steps)
-        context.call_on_fit_task_begin(estimator=estimator, **rows)
-
-    def report(step: Any, attributes: Attributes | None) -> bool:
-        if step is not None and verbose > 0 and step.n_iter % verbose == 0:
-            print(step.line, file=sys.stderr)
-        if context is None:
-            return False
-        estimator._last_step = step
-        task = context.subcontext(task_name="step")
-        task.call_on_fit_task_begin(estimator=estimator, **rows)
-        wants_end: bool = task.call_on_fit_task_end(
-            estimator=estimator, reconstruction_attributes=attributes, **rows
-        )
-        return wants_end
-
-    try:
-        yield report
-    finally:
-        if context is not None:
-            vars(estimator).pop("_last_step", None)
-            context.call_on_fit_task_end(estimator=estimator, **rows)

@@ -3,103 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
-from kernelet.learners.base.model_file import SavableMixin, remember_training, require_outputs
+from kernelet.learners.base.model_file import SavableMixin, require_outputs
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.base.training_data import FloatArray
-from kernelet.learners.base.training_kernel import training_kernel
+from kernelet.learners.base.training_data import TrainingData, regression_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
-from kernelet.subspace import canonical_rows
-
-
-@dataclass(frozen=True, eq=False)
-class RegressionSet:
-    """Canonical rows of a regression problem, with the kernel resolved on them.
-
-    Attributes
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-    targets : ndarray of shape (n,), or (n, k) where several may be given
-    weights : ndarray of shape (n,)
-    kernel : Kernel
-    centre, size : float
-        Mean and standard deviation of the targets; a size of 1 if they are all the same.
-    rng : RandomState
-    """
-
-    X: Any
-    targets: FloatArray
-    weights: FloatArray
-    kernel: Kernel
-    centre: float
-    size: float
-    rng: np.random.RandomState
-
-
-def regression_set(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    multi_output: bool = False,
-) -> RegressionSet:
-    """Validate the arguments of ``fit`` for an estimator.
-
-    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where
-    anything is random, ``random_state``. With ``multi_output`` the targets have two dimensions.
-    """
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=np.float64,
-        y_numeric=True,
-        multi_output=multi_output,
-    )
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    remember_training(estimator, X.shape[0])
-    given = np.asarray(y, dtype=np.float64)
-    if multi_output:
-        # rows with several targets are distinguished by the number of their combination
-        kinds, codes = np.unique(given.reshape(len(given), -1), axis=0, return_inverse=True)
-        rows = canonical_rows(X, codes.ravel(), weights)
-        targets = kinds[np.asarray(rows.y, dtype=np.intp)]
-    else:
-        rows = canonical_rows(X, given, weights)
-        targets = np.asarray(rows.y, dtype=np.float64)
-    kernel = training_kernel(estimator, rows.X, rows.costs)
-    share = rows.costs / rows.costs.sum()
-    centre = float(np.mean(share @ targets))
-    with np.errstate(over="ignore"):
-        size = float(np.sqrt(np.mean(share @ np.square(targets - centre))))
-    if not np.isfinite(size):
-        raise ValueError(
-            f"{type(estimator).__name__} cannot square targets as large as these; divide y by "
-            f"their size, {float(np.abs(targets).max()):.0e}."
-        )
-    is_constant = size <= 1e-14 * max(abs(centre), np.finfo(np.float64).tiny)
-    return RegressionSet(
-        rows.X,
-        targets,
-        rows.costs,
-        kernel,
-        centre,
-        1.0 if is_constant else size,
-        check_random_state(getattr(estimator, "random_state", None)),
-    )
 
 
 @lazy_methods
@@ -118,7 +36,7 @@ class KernelRegressor(
     _rescales_kernel_values = False
 
     @abstractmethod
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         """The machine for these rows; further fitted attributes are set on the way."""
 
     @with_callbacks
@@ -139,7 +57,7 @@ class KernelRegressor(
         self : object
             The fitted regressor.
         """
-        data = regression_set(self, X, y, sample_weight, self._multi_output)
+        data = regression_data(self, X, y, sample_weight, self._multi_output)
         self.machine_ = self._learn(data)
         warn_if_constant(self, data.X, targets=data.targets)
         return self

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
 from kernelet.kernels.composite import CompositeKernel
-from kernelet.learners.base.weights import gamma_of_weighted_rows
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows.block import largest_number
-
-FloatArray = NDArray[np.float64]
 
 # Kernel values are squared and summed over all pairs of rows: with a hundred thousand rows and
 # vectors each these sums stay in range.
 _LARGEST_VALUE = 1e149
 # The root of the smallest number in double precision, and six digits more.
 _SMALLEST_NUMBER = 1e-148
+# Numbers that are looked at together: 8 MB, which caches hold.
+_BLOCK = 1 << 20
+# A column that deviates less from its mean is constant up to the rounding of that mean: sums of a
+# million numbers lose up to three of sixteen digits.
+_CONSTANT = 1e-13
 
 
 def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
@@ -81,3 +83,54 @@ def _holds_function(kernel: Kernel) -> bool:
     """Whether a kernel, or one that it is made of, is a Python function."""
     parts = kernel.parts if isinstance(kernel, CompositeKernel) else ()
     return isinstance(kernel, CallableKernel) or any(_holds_function(part) for part in parts)
+
+
+def gamma_of_weighted_rows(gamma: float | str, X: Any, weights: FloatArray) -> float | str:
+    """A number for the gammas that depend on the rows, where a row of weight 2 counts as two.
+
+    "scale" with equal weights is scikit-learn's 1 / (n_features * X.var()); "mean_distance" is one
+    over the mean squared distance between two rows, which is twice the sum of the columns'
+    variances. Anything else is left as it is.
+    """
+    if not isinstance(gamma, str) or gamma not in ("scale", "mean_distance"):
+        return gamma
+    share = weights / weights.sum()
+    if gamma == "mean_distance":
+        centre = np.asarray(share @ X).ravel()
+        if isinstance(X, np.ndarray):
+            spread = _mean_square(X, centre, share)
+        else:
+            spread = float((share @ X.multiply(X)).sum()) - float(centre @ centre)
+        return 1.0 / (2.0 * spread) if spread > 0 else 1.0
+    d = X.shape[1]
+    mean = float((share @ X).sum()) / d
+    if isinstance(X, np.ndarray):
+        variance = _mean_square(X, mean, share) / d
+    else:
+        variance = float((share @ X.multiply(X)).sum()) / d - mean * mean
+    return 1.0 / (d * variance) if variance > 0 else 1.0
+
+
+def _mean_square(X: FloatArray, centre: float | FloatArray, share: FloatArray) -> float:
+    """The mean squared distance of rows from a point, in blocks.
+
+    A copy of all of a million rows takes five times as long as the sums.
+    """
+    step = max(1, _BLOCK // X.shape[1])
+    total = 0.0
+    for start in range(0, X.shape[0], step):
+        rows = slice(start, start + step)
+        total += float((share[rows] @ np.square(X[rows] - centre)).sum())
+    return total
+
+
+def without_rounding(mean: FloatArray, spread: FloatArray) -> FloatArray:
+    """Standard deviations of columns, 0 for those that are constant up to rounding.
+
+    Examples
+    --------
+    >>> rows = np.full((3000, 1), 0.1)
+    >>> bool(rows.std(axis=0)[0] > 0.0), without_rounding(rows.mean(axis=0), rows.std(axis=0))
+    (True, array([0.]))
+    """
+    return np.where(spread > _CONSTANT * np.abs(mean), spread, 0.0)

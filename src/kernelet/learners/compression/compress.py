@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_X_y
 
 from kernelet.learners.base.parameters import choice, count
-from kernelet.learners.base.weights import class_weights
+from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors

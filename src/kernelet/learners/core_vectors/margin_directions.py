@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.learners.core_vectors.growth import Growth, Outcome
-from kernelet.learners.core_vectors.sources import Source, has_more
-from kernelet.machine import KernelMachine
+from kernelet.kernels import Kernel
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.core_vectors.growth import Growth
+from kernelet.learners.core_vectors.result import Learned, Outcome, Settings
+from kernelet.learners.core_vectors.rows import CoreSetData
 from kernelet.rows import Block
-from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.exact_margin import ExactMargin, exact_margin
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion, direction
-from kernelet.solvers.enclosing_ball.labelled_rows import TableRows
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-T = TypeVar("T")
-SOLVERS = ("core_set", "exact")
-# Bytes that the features of all rows may take while features are learned.
+# Bytes that the values of all features at all rows may take while features are learned. Beyond,
+# they are computed again where they are needed, which costs time and changes nothing but rounding.
 _MOST_BYTES = 1 << 28
-# Below, finer balls are no other.
+# Balls are not made finer than this: their growth ends at 1e-13, where distances are rounding.
 _LEAST_EPS = 1e-12
+# What eps is multiplied by where a ball holds all rows with w = 0. The last ball costs most, and
+# those before it little, so that the value is not critical.
+_FINER = 0.1
+
+# A feature, where there is one, and what became of its machine.
+Found = tuple[Expansion | None, Outcome]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A way to find the next feature of each of some classes.
+
+    Attributes
+    ----------
+    find : callable
+        From the growth, the classes and their directions so far to what was found for each.
+    needs_memory : bool
+        Whether it needs all rows in memory.
+    """
+
+    find: Callable[[Growth, Sequence[int], Sequence[Directions | None]], list[Found]]
+    needs_memory: bool
 
 
 def spread(n_components: int, codes: Sequence[int]) -> list[list[int]]:
@@ -40,160 +57,147 @@ def spread(n_components: int, codes: Sequence[int]) -> list[list[int]]:
     return [order[k : k + len(codes)] for k in range(0, n_components, len(codes))]
 
 
-def learn_features(
-    estimator: Any, source: Source, report: Callable[..., bool], rounds: Sequence[Sequence[int]]
-) -> tuple[IndexArray, KernelMachine]:
-    """Learn all features with the parameters of an estimator, and set its fitted attributes.
+def learn_margin_features(
+    data: CoreSetData,
+    rounds: Sequence[Sequence[int]],
+    solver: Solver,
+    settings: Settings,
+    loop: Loop,
+) -> Learned:
+    """The signed distances from hyperplanes, each orthogonal to those before of its class.
+
+    Parameters
+    ----------
+    data : CoreSetData
+    rounds : sequence of sequence of int
+        The classes that get a feature in each round, of `spread`.
+    solver : Solver
+    settings : Settings
+    loop : Loop
+        Watches the growth. After Ctrl-C the features that are left are learned from few rows.
 
     Returns
     -------
-    classes : ndarray of shape (n_components,)
-        The class of each feature.
-    machine : KernelMachine
-        Their signed distances.
+    Learned
+        The outputs of its machine are the features, in the order of the rounds.
     """
-    growth = Growth(estimator, source, report)
-    is_exact = estimator.solver == "exact"
-    table = source.rows if isinstance(source.rows, TableRows) else None
-    if is_exact and table is None:
+    whole = data.rows.whole()
+    if solver.needs_memory and whole is None:
         raise ValueError(
             'solver="exact" needs all rows in memory; take solver="core_set", or fit an array.'
         )
-    order = [code for codes in rounds for code in codes]
-    n_bytes = 8 * source.rows.shape[0] * len(order)
-    keeps = is_exact or n_bytes <= _MOST_BYTES
+    n_features = sum(map(len, rounds))
+    if not solver.needs_memory and 8 * data.rows.shape[0] * n_features > _MOST_BYTES:
+        whole = None
+    growth = Growth(data, settings, loop)
     earlier: dict[int, Directions] = {}
     features: list[Expansion] = []
     outcomes: list[Outcome] = []
+    overlaps = [0.0]
     for codes in rounds:
         before = [earlier.get(code) for code in codes]
-        if is_exact and table is not None:
-            found = _exactly(growth, table.whole(), codes, before, outcomes)
-        else:
-            found = _by_core_sets(growth, codes, before, outcomes)
-        for code, known, feature in zip(codes, before, found, strict=True):
+        found = solver.find(growth, codes, before)
+        for code, known, (feature, outcome) in zip(codes, before, found, strict=True):
             if feature is None:
-                raise ValueError(_nothing_left(estimator, source, len(rounds), known))
+                raise ValueError(_nothing_left(data, settings.C, n_features, len(rounds), known))
             features.append(feature)
-            earlier[code] = _finished(
-                growth, partial(_extended, growth, known, feature, table if keeps else None)
-            )
-    growth.store(outcomes)
-    machine = Expansion.joined(features).machine(source.kernel)
-    return np.array(order, dtype=np.intp), machine
+            outcomes.append(outcome)
+            earlier[code], overlap = loop.finish(_extended, data.kernel, known, feature, whole)
+            overlaps.append(overlap)
+    machine = Expansion.joined(features).machine(data.kernel)
+    return growth.learned(machine, outcomes, max(overlaps))
 
 
 def _by_core_sets(
-    growth: Growth,
-    codes: Sequence[int],
-    before: Sequence[Directions | None],
-    outcomes: list[Outcome],
-) -> list[Expansion | None]:
+    growth: Growth, codes: Sequence[int], before: Sequence[Directions | None]
+) -> list[Found]:
     """Features from balls; where a ball holds all rows with w = 0, eps is lowered."""
     balls = growth.grow(codes, before)
-    features = [_feature(growth, ball, ball.directions) for ball in balls]
+    features = [
+        _direction(growth, ball.expansion(False), known)
+        for ball, known in zip(balls, before, strict=True)
+    ]
     for k, (code, known) in enumerate(zip(codes, before, strict=True)):
-        eps = growth.eps
-        while features[k] is None and eps > _LEAST_EPS and not (growth.interrupted or growth.ended):
-            if known is not None and not has_more(growth.source, known):
+        eps = growth.settings.eps
+        while features[k] is None and eps > _LEAST_EPS and not growth.is_ended:
+            if known is not None and not growth.data.has_more(known):
                 break
-            eps *= 0.1
+            eps *= _FINER
             balls[k] = growth.grow([code], [known], eps=eps)[0]
-            features[k] = _feature(growth, balls[k], known)
-    outcomes += [Outcome.of(ball) for ball in balls]
-    return features
-
-
-def _feature(
-    growth: Growth, machine: Ball | ExactMargin, known: Directions | None
-) -> Expansion | None:
-    source = growth.source
-
-    def made() -> Expansion | None:
-        own = machine.own if isinstance(machine, ExactMargin) else machine.expansion(False)
-        return direction(source.kernel, own, source.diagonal, known)
-
-    return _finished(growth, made)
-
-
-def _finished(growth: Growth, step: Callable[[], T]) -> T:
-    """What a short step gives, also if Ctrl-C came on the way: what comes after it then hurries."""
-    try:
-        return step()
-    except KeyboardInterrupt:
-        growth.interrupted = True
-        return step()
+            features[k] = _direction(growth, balls[k].expansion(False), known)
+    return [(feature, Outcome.of(ball)) for feature, ball in zip(features, balls, strict=True)]
 
 
 def _exactly(
-    growth: Growth,
-    block: Block,
-    codes: Sequence[int],
-    before: Sequence[Directions | None],
-    outcomes: list[Outcome],
-) -> list[Expansion | None]:
-    """After Ctrl-C, a few rows each."""
-    source = growth.source
-    features: list[Expansion | None] = []
+    growth: Growth, codes: Sequence[int], before: Sequence[Directions | None]
+) -> list[Found]:
+    """Features from machines that are solved exactly; when time is up, from a few rows each."""
+    found: list[Found] = []
     for code, known in zip(codes, before, strict=True):
-        try:
-            if growth.interrupted or growth.ended:
-                raise KeyboardInterrupt
-            labels = np.where(block.codes == code, 1.0, -1.0)
-            costs = growth.C * block.weights
-            machine = exact_margin(
-                block.X, labels, costs, source.kernel, known, max_iter=growth.max_iter
-            )
-        except KeyboardInterrupt:
-            growth.interrupted = not growth.ended
-            features += _by_core_sets(growth, [code], [known], outcomes)
+        machine = growth.loop.finish(_exact_machine, growth, code, known)
+        if machine is None:
+            found += _by_core_sets(growth, [code], [known])
             continue
-        features.append(_feature(growth, machine, known))
-        radius = float(np.sqrt(source.lift(growth.C) - 0.5 / machine.primal_value))
-        gap = (machine.primal_value - machine.dual_value) / machine.primal_value
-        outcomes.append(
-            Outcome(
-                machine.n_vectors,
-                radius,
-                1.0,
-                gap,
-                machine.primal_value,
-                machine.n_iter,
-                machine.status,
-            )
-        )
-        growth.report_round(code, machine.n_vectors, 1.0, gap)
-    return features
+        outcome = Outcome.of_exact(machine, growth.data.lift(growth.settings.C))
+        found.append((_direction(growth, machine.own, known), outcome))
+        growth.report(code, outcome.n_vectors, outcome.reach, outcome.gap)
+    return found
+
+
+SOLVERS = {
+    "core_set": Solver(_by_core_sets, needs_memory=False),
+    "exact": Solver(_exactly, needs_memory=True),
+}
+
+
+def _exact_machine(growth: Growth, code: int, known: Directions | None) -> ExactMargin | None:
+    """The machine of a class against the rest; None where there is no time for it."""
+    block = growth.data.rows.whole()
+    if growth.is_ended or block is None:
+        return None
+    labels = np.where(block.codes == code, 1.0, -1.0)
+    C, max_iter = growth.settings.C, growth.settings.max_iter
+    return exact_margin(
+        block.X, labels, C * block.weights, growth.data.kernel, known, max_iter=max_iter
+    )
+
+
+def _direction(growth: Growth, own: Expansion, known: Directions | None) -> Expansion | None:
+    """A function as a feature: of length one, and orthogonal to what is known."""
+    data = growth.data
+    return growth.loop.finish(direction, data.kernel, own, data.diagonal, known)
 
 
 def _extended(
-    growth: Growth, known: Directions | None, feature: Expansion, table: TableRows | None
-) -> Directions:
-    """The directions of a class and one more, with their values at all rows of a table."""
-    source, own = growth.source, feature.without_intercept()
-    expansion = own if known is None else Expansion.joined([known.expansion, own])
-    if known is not None:
-        growth.overlap = max(growth.overlap, float(np.abs(known.products(own)).max()))
-    if table is None:
-        return Directions(source.kernel, expansion)
-    values = own.values(source.kernel, table.whole().X)
-    if known is not None and known.known is not None:
+    kernel: Kernel, known: Directions | None, feature: Expansion, block: Block | None
+) -> tuple[Directions, float]:
+    """The directions of a class and one more, with their values at the rows of a block.
+
+    Also the largest product of the new one with those before, which would be zero but for rounding.
+    """
+    own = feature.without_intercept()
+    values = None if block is None else own.values(kernel, block.X)
+    if known is None:
+        return Directions(kernel, own, values), 0.0
+    if values is not None and known.known is not None:
         values = np.hstack([known.known, values])
-    return Directions(source.kernel, expansion, values)
+    expansion = Expansion.joined([known.expansion, own])
+    overlap = float(np.abs(known.products(own)).max())
+    return Directions(kernel, expansion, values), overlap
 
 
-def _nothing_left(estimator: Any, source: Source, n_rounds: int, known: Directions | None) -> str:
-    size = f"C={estimator.C:g} is too large, or too small, for rows of this size; scale them first."
+def _nothing_left(
+    data: CoreSetData, C: float, n_features: int, n_rounds: int, known: Directions | None
+) -> str:
+    """Why a class has no further feature."""
+    size = f"C={C:g} is too large, or too small, for rows of this size; scale them first."
     if known is None:
         return (
             "there is no direction in which the classes differ by more than rounding: each row is "
             f"in several classes, or all rows are equal; look for what mixed up X and y. Or {size}"
         )
-    asks = (
-        f"n_components={estimator.n_components} asks for {n_rounds} orthogonal directions for a "
-        f"class, but "
-    )
-    if has_more(source, known):
+    asks = f"n_components={n_features} asks for {n_rounds} orthogonal directions for a class, but "
+    if data.has_more(known):
         return (
             f"{asks}after {known.n_directions} the classes differ by no more than rounding; give a "
             f"smaller n_components. Or {size}"

@@ -10,11 +10,17 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.learners.base.model_file import require, require_outputs, saved
 from kernelet.learners.base.parameters import choice, count
-from kernelet.learners.base.progress import reporting
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.core_vectors.fit import FitsFromAnywhere
-from kernelet.learners.core_vectors.margin_directions import SOLVERS, learn_features, spread
-from kernelet.learners.core_vectors.sources import Source
+from kernelet.learners.core_vectors.estimator import CoreSetEstimator
+from kernelet.learners.core_vectors.margin_directions import (
+    SOLVERS,
+    Solver,
+    learn_margin_features,
+    spread,
+)
+from kernelet.learners.core_vectors.result import Settings
+from kernelet.learners.core_vectors.rows import CoreSetData
+from kernelet.machine import KernelMachine
 
 
 @saved(
@@ -27,7 +33,7 @@ from kernelet.learners.core_vectors.sources import Source
     n_iter_=int,
     interrupted_=bool,
 )
-class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
+class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
     r"""Features that are distances from hyperplanes, each orthogonal to those before.
 
     The first feature of a class is the normal w of the hyperplane that separates it from the rest
@@ -174,18 +180,22 @@ class MaxMarginDiscriminantAnalysis(FitsFromAnywhere, KernelFeatures):
 
     def _leaves(self, X: Any) -> bool:
         # a file can be mapped into memory, which the exact solver needs
-        return super()._leaves(X) and not (self.solver == "exact" and isinstance(X, np.ndarray))
+        return super()._leaves(X) and not (self._solver.needs_memory and isinstance(X, np.ndarray))
 
-    def _learn_from(self, source: Source) -> None:
-        choice("solver", self.solver, SOLVERS)
-        codes = [1] if source.n_classes == 2 else list(range(source.n_classes))
+    @property
+    def _solver(self) -> Solver:
+        return SOLVERS[choice("solver", self.solver, SOLVERS)]
+
+    def _learn(self, data: CoreSetData) -> KernelMachine:
+        solver, codes = self._solver, data.codes
         wanted = len(codes)
         if self.n_components is not None:
             wanted = count("n_components", self.n_components)
-        with reporting(self, 0, None, **source.callback_data) as report:
-            self.feature_classes_, self.machine_ = learn_features(
-                self, source, report, spread(wanted, codes)
-            )
+        rounds, settings = spread(wanted, codes), Settings.of(self, data.kernel)
+        with self._loop(data) as loop:
+            learned = learn_margin_features(data, rounds, solver, settings, loop)
+        self.feature_classes_ = np.concatenate(rounds).astype(np.intp)
+        return self._stored(learned)
 
     def _check_loaded(self) -> None:
         require(self, "classes_", "feature_classes_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,11 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.progress import reporting
-from kernelet.learners.base.training_data import TrainingSet
-from kernelet.learners.core_vectors.fit import FitsFromAnywhere
-from kernelet.learners.core_vectors.growth import Growth, Outcome
-from kernelet.learners.core_vectors.sources import Source, source_in_memory
+from kernelet.learners.core_vectors.estimator import CoreSetEstimator
+from kernelet.learners.core_vectors.growth import learn_core_vectors
+from kernelet.learners.core_vectors.result import Settings
+from kernelet.learners.core_vectors.rows import CoreSetData
 from kernelet.machine import KernelMachine
-from kernelet.solvers.enclosing_ball.ball import Ball
-from kernelet.solvers.enclosing_ball.expansions import Expansion
 
 
 @saved(
@@ -29,7 +26,7 @@ from kernelet.solvers.enclosing_ball.expansions import Expansion
     n_iter_=int,
     interrupted_=bool,
 )
-class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
+class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
     r"""A support vector machine whose training cost hardly depends on the number of rows.
 
     .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \tfrac12 b^2
@@ -164,22 +161,8 @@ class CoreVectorSVC(FitsFromAnywhere, KernelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn_from(self, source: Source) -> None:
-        self.machine_ = self._grow(source)
-
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        return self._grow(source_in_memory(type(self).__name__, data, self.classes_))
-
-    def _grow(self, source: Source) -> KernelMachine:
-        codes = [1] if source.n_classes == 2 else range(source.n_classes)
-
-        def attributes(balls: Sequence[Ball]) -> dict[str, Any]:
-            parts = [ball.expansion() for ball in balls]
-            return {"machine_": Expansion.joined(parts).machine(source.kernel)}
-
-        with reporting(self, 0, None, **source.callback_data) as report:
-            growth = Growth(self, source, report)
-            balls = growth.grow(codes, [None] * len(codes), attributes)
-        growth.store([Outcome.of(ball) for ball in balls])
-        machine: KernelMachine = attributes(balls)["machine_"]
-        return machine
+    def _learn(self, data: CoreSetData) -> KernelMachine:
+        settings = Settings.of(self, data.kernel)
+        with self._loop(data) as loop:
+            learned = learn_core_vectors(data, settings, loop)
+        return self._stored(learned)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.losses.base import Machine
 from kernelet.learners.direct.search.objective import FloatArray
@@ -74,7 +74,7 @@ def learn_with_vectors(
 
 
 def learn_classes(
-    data: TrainingSet | OutOfCoreData,
+    data: TrainingData | OutOfCoreData,
     C: float,
     kernel: Kernel,
     vectors: FloatArray,

@@ -14,7 +14,7 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import positive
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.fixed_vectors import learn_classes
 from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
@@ -151,7 +151,7 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
 
     _learns_out_of_core = True
 
-    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
         if self.n_vectors is None and isinstance(data, OutOfCoreData):
             raise ValueError(
                 "n_vectors=None makes a vector of every row, for which they must be in memory; "
@@ -166,7 +166,7 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
             return self._with_bias(data.at_hand, end, C)
         return learn_classes(data, C, end.kernel, end.vectors).machine
 
-    def _with_bias(self, data: TrainingSet, end: Evaluation, C: float) -> KernelMachine:
+    def _with_bias(self, data: TrainingData, end: Evaluation, C: float) -> KernelMachine:
         """Slope and bias of each direction from an SVM on the one projected feature."""
         Y, costs = data.targets, C * data.weights
         scores = end.machine.decision_function(data.X).reshape(Y.shape)

@@ -13,7 +13,7 @@ from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import count, positive
 from kernelet.learners.base.progress import with_callbacks
-from kernelet.learners.base.training_data import training_set
+from kernelet.learners.base.training_data import labelled_data
 from kernelet.learners.base.transformer import KernelFeatures
 from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.problems.fisher import DiscriminantProblem
@@ -140,7 +140,7 @@ class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
         -------
         self : object
         """
-        data, self.classes_ = training_set(self, X, y, sample_weight)
+        data, self.classes_ = labelled_data(self, X, y, sample_weight)
         most = np.unique(data.codes).size - 1
         k = most if self.n_components is None else count("n_components", self.n_components)
         if k > most:

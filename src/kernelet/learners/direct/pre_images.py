@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelet.kernels import Gaussian
 from kernelet.kernels.numerics.arrays import FloatArray, dense
-from kernelet.learners.base.weights import gamma_of_weighted_rows
+from kernelet.learners.base.training_kernel import gamma_of_weighted_rows
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
 from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective

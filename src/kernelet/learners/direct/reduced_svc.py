@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.fixed_vectors import (
     REGULARIZERS,
     FixedVectors,
@@ -128,7 +129,7 @@ class ReducedSVC(KernelClassifier):
 
     _learns_out_of_core = True
 
-    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
         vectors = self._seeded(data.at_hand)
         with Loop(self):
             learned = learn_classes(
@@ -141,7 +142,7 @@ class ReducedSVC(KernelClassifier):
             )
         return self._stored(learned)
 
-    def _seeded(self, data: TrainingSet) -> FloatArray:
+    def _seeded(self, data: TrainingData) -> FloatArray:
         """The vectors, from these rows or given; and a look at the parameters before."""
         choice("regularizer", self.regularizer, REGULARIZERS)
         positive("C", self.C)

@@ -13,8 +13,8 @@ from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import count
 from kernelet.learners.base.progress import with_callbacks
+from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.base.unlabelled_data import unlabelled_set
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.inverse_transform import WAY_BACK, WayBack
@@ -176,7 +176,7 @@ class SparseKernelPCA(
         -------
         self : object
         """
-        data = unlabelled_set(self, X, sample_weight)
+        data = unlabelled_data(self, X, sample_weight)
         (budget,) = self._budgets(1)
         wanted = budget if self.n_components is None else count("n_components", self.n_components)
         if wanted > budget:

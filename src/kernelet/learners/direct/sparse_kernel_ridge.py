@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import cost
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
 from kernelet.learners.direct.search.rows import RowsInMemory
@@ -167,7 +168,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         C, bias = cost(self.C), bool(self.fit_intercept)
         problem = RidgeProblem(data.targets, C * data.weights, bias)
         rows = RowsInMemory(data.X, data.weights, problem, data.targets)

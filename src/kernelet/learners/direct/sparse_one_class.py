@@ -17,7 +17,7 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs, saved
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
-from kernelet.learners.base.unlabelled_data import unlabelled_set
+from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.kernel_learning.guards import HeldOutVolume, shuffled_features
@@ -183,7 +183,7 @@ class SparseOneClassSVM(
         self : object
             The fitted detector.
         """
-        data = unlabelled_set(self, X, sample_weight)
+        data = unlabelled_data(self, X, sample_weight)
         if not isinstance(self.nu, Real) or not 0.0 < float(self.nu) <= 1.0:
             raise ValueError(f"nu must be above 0 and at most 1; got {self.nu!r}.")
         tol = INNER_SHARE * positive("tol", self.tol)

@@ -14,7 +14,7 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.problems.svm import ClassProblem
@@ -196,7 +196,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
 
     _learns_out_of_core = True
 
-    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
         loss = find_loss(self.loss)
         shared = choice("vectors", self.vectors, ("shared", "per_class")) == "shared"
         C, tol = cost(self.C), INNER_SHARE * positive("tol", self.tol)

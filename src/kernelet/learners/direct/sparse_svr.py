@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, cost, positive
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.problems.interval import IntervalProblem, SquaredIntervalProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
@@ -179,11 +180,11 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         rows = RowsInMemory(data.X, data.weights, self._problem(data), data.targets)
         return self._store(self._search_vectors([rows], data.kernel, data.rng), data.kernel)
 
-    def _problem(self, data: RegressionSet) -> IntervalProblem | SquaredIntervalProblem:
+    def _problem(self, data: TrainingData) -> IntervalProblem | SquaredIntervalProblem:
         costs = cost(self.C) * data.weights
         tol = INNER_SHARE * positive("tol", self.tol)
         return LOSSES[choice("loss", self.loss, LOSSES)](self, data, costs, tol)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +14,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_X_y
 
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.base.training_data import TrainingData, class_weights
+from kernelet.learners.lp_subspace.coordinates import KnownCoordinates, stage
+from kernelet.learners.lp_subspace.space import (
+    SubspaceSettings,
+    principal_space,
+    projecting_machine,
+)
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.rows import BlockRows
 
-FloatArray = NDArray[np.float64]
-
-# Rows of the sample for each landmark that is chosen from it.
-SAMPLE_PER_LANDMARK = 4
-
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class BatchSurvey:
     """What the first pass finds.
 
     Attributes
@@ -55,7 +60,9 @@ def checked_batches(batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, N
         yield X, y
 
 
-def survey(batches: Iterable[tuple[Any, Any]], n_sample: int, rng: np.random.RandomState) -> Survey:
+def survey(
+    batches: Iterable[tuple[Any, Any]], n_sample: int, rng: np.random.RandomState
+) -> BatchSurvey:
     """Read all batches once: the labels, the number of rows, and a random sample of them."""
     classes: list[NDArray[Any]] = []
     keys, sample = np.empty(0), None
@@ -72,34 +79,59 @@ def survey(batches: Iterable[tuple[Any, Any]], n_sample: int, rng: np.random.Ran
         sample, keys = np.vstack([old, new]), drawn[kept]
     if sample is None:
         raise ValueError("batches hold no rows.")
-    return Survey(classes[0], n_rows, sample)
+    if classes[0].size < 2:
+        raise ValueError(f"batches hold one class only: {classes[0].tolist()}.")
+    return BatchSurvey(classes[0], n_rows, sample)
 
 
-def write_features(
+@contextmanager
+def projected_batches(
     batches: Iterable[tuple[Any, Any]],
-    machine: KernelMachine,
-    classes: NDArray[Any],
-    n_rows: int,
-    path: Path,
-) -> tuple[BlockRows, NDArray[np.intp]]:
-    """Read all batches again, and write the outputs of a machine to a file of floats.
+    seen: BatchSurvey,
+    sample: TrainingData,
+    settings: SubspaceSettings,
+    class_weight: Mapping[Any, float] | str | None = None,
+    folder: str | Path | None = None,
+) -> Iterator[KnownCoordinates]:
+    """Read all batches again, and write their coordinates to a file that goes with the context.
 
-    Returns
-    -------
-    rows : BlockRows
-        The features, in single precision on disk.
-    codes : ndarray of shape (n_rows,)
-        Classes.
+    Parameters
+    ----------
+    batches : iterable of (X, y)
+    seen : BatchSurvey
+        Of these.
+    sample : TrainingData
+        Its sample, from which the sample points of the subspace are chosen.
+    settings : SubspaceSettings
+    class_weight : dict, "balanced" or None, default=None
+    folder : path-like or None, default=None
+        Where the file goes.
     """
+    seconds: dict[str, float] = {}
+    with stage(seconds, "eigenvectors"):
+        space = principal_space(sample, settings)
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
+        with stage(seconds, "projection"):
+            machine, path = projecting_machine(space), Path(place) / "coordinates"
+            rows, codes = _write_coordinates(batches, machine, seen, path)
+        weights = class_weights(class_weight, seen.classes, codes, np.ones(codes.size))
+        yield KnownCoordinates(space, rows, codes, weights, seen.classes.size, seconds)
+
+
+def _write_coordinates(
+    batches: Iterable[tuple[Any, Any]], machine: KernelMachine, seen: BatchSurvey, path: Path
+) -> tuple[BlockRows, NDArray[np.intp]]:
+    """The outputs of a machine in a file of floats, and the classes of the rows."""
+    n_rows = seen.n_rows
     features = np.memmap(path, dtype=np.float32, mode="w+", shape=(n_rows, machine.n_outputs))
     codes = np.empty(n_rows, dtype=np.intp)
     start = 0
     for X, y in checked_batches(batches):
         stop = start + y.size
-        if stop > n_rows or not np.isin(y, classes).all():
+        if stop > n_rows or not np.isin(y, seen.classes).all():
             raise ValueError("batches changed between the first and the second reading.")
         features[start:stop] = machine.decision_function(X).reshape(y.size, -1)
-        codes[start:stop] = np.searchsorted(classes, y)
+        codes[start:stop] = np.searchsorted(seen.classes, y)
         start = stop
     if start < n_rows:
         raise ValueError("batches changed between the first and the second reading.")

@@ -9,66 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import SAMPLE_ROWS, out_of_core_data
-from kernelet.learners.base.parameters import choice, count
-from kernelet.learners.base.progress import reporting, with_callbacks
-from kernelet.learners.base.training_data import FloatArray
+from kernelet.learners.base.progress import Loop, with_callbacks
+from kernelet.learners.base.training_data import TrainingData, unlabelled_data
 from kernelet.learners.base.transformer import KernelFeatures
-from kernelet.learners.base.unlabelled_data import UnlabelledSet, unlabelled_set
-from kernelet.machine import KernelMachine
+from kernelet.learners.lp_subspace.space import (
+    SubspaceSettings,
+    principal_space,
+    projecting_machine,
+)
 from kernelet.rows import is_distant
-from kernelet.subspace import SEEDERS, PrincipalMap, canonical_rows, seed_vectors
-
-# Default number of sample points: _LANDMARKS, or this many per component if that is more.
-_LANDMARKS = 1000
-_LANDMARKS_PER_COMPONENT = 3
-# Rows for each of the points that are chosen among them.
-_SAMPLE_PER_LANDMARK = 4
-
-
-def principal_space(
-    X: Any,
-    weights: FloatArray,
-    kernel: Kernel,
-    n_components: Any,
-    n_landmarks: Any,
-    landmarks: Any,
-    random_state: np.random.RandomState | int | None,
-) -> PrincipalMap:
-    """The subspace of the leading eigenvectors of a sample of the rows, (3.4)-(3.6).
-
-    There are no more sample points than distinct rows, and no more components than the Gram matrix
-    has rank.
-    """
-    n_components = count("n_components", n_components)
-    if not isinstance(landmarks, str):
-        vectors = seed_vectors(X, None, landmarks, kernel)
-        return PrincipalMap.from_vectors(kernel, vectors, n_components)
-    choice("landmarks", landmarks, SEEDERS)
-    n_distinct = canonical_rows(X, None, weights).costs.size
-    wanted = max(_LANDMARKS, _LANDMARKS_PER_COMPONENT * n_components)
-    if n_landmarks is not None:
-        wanted = count("n_landmarks", n_landmarks)
-        if wanted < n_components:
-            raise ValueError(
-                f"n_landmarks={wanted} points have no more than {wanted} eigenvectors; raise "
-                f"n_landmarks or lower n_components={n_components}."
-            )
-    vectors = seed_vectors(X, min(wanted, n_distinct), landmarks, kernel, random_state, weights)
-    return PrincipalMap.from_vectors(kernel, vectors, n_components)
-
-
-def sample_rows(estimator: Any) -> int:
-    """How many out-of-core rows are drawn, from which the sample points are chosen."""
-    wanted = estimator.n_landmarks or _LANDMARKS_PER_COMPONENT * estimator.n_components
-    return max(SAMPLE_ROWS, _SAMPLE_PER_LANDMARK * count("n_landmarks", wanted))
-
-
-def projecting_machine(space: PrincipalMap) -> KernelMachine:
-    """A machine whose outputs are the features, evaluated in blocks of rows."""
-    return KernelMachine(space.kernel, space.vectors, space.transform.T, np.zeros(space.rank))
 
 
 @saved(eigenvalues_=np.ndarray)
@@ -173,29 +126,18 @@ class KernelSubspace(KernelFeatures):
         -------
         self : object
         """
+        settings = SubspaceSettings.of(self)
+        rows: TrainingData
         if is_distant(X):
-            out_of_core = out_of_core_data(self, X, None, sample_weight, sample_rows(self))
-            data = UnlabelledSet(
-                out_of_core.sample.block.X,
-                out_of_core.sample.weights,
-                out_of_core.kernel,
-                out_of_core.rng,
-            )
+            n_drawn = max(SAMPLE_ROWS, settings.n_drawn)
+            rows = out_of_core_data(self, X, None, sample_weight, n_drawn).at_hand
         else:
-            data = unlabelled_set(self, X, sample_weight)
-        with reporting(self, verbose=0, max_steps=0):
-            space = principal_space(
-                data.X,
-                data.weights,
-                data.kernel,
-                self.n_components,
-                self.n_landmarks,
-                self.landmarks,
-                data.rng,
-            )
+            rows = unlabelled_data(self, X, sample_weight)
+        with Loop(self):
+            space = principal_space(rows, settings)
         self.machine_ = projecting_machine(space)
         self.eigenvalues_ = space.eigenvalues
-        warn_if_constant(self, data.X)
+        warn_if_constant(self, rows.X)
         return self
 
     @property

@@ -1,32 +1,23 @@
-"""Linear programs over the coordinates of a Gram subspace, for one cost or a path of them."""
+"""Linear programs over the coordinates of a Gram subspace: which there are, and their solution."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.kernels import Kernel
-from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.machine import KernelMachine
-from kernelet.solvers import Rows, hinge_lasso_many
-from kernelet.solvers.blocks.hinge import block_hinge
-from kernelet.solvers.blocks.norms import NormPenalty
-from kernelet.solvers.linear_program.multiclass import multiclass_hinge_lasso
-from kernelet.solvers.rows import as_rows
-from kernelet.subspace import PrincipalMap
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.base.parameters import choice, positive
+from kernelet.solvers import Rows, Solution, hinge_lasso_many
+from kernelet.solvers.blocks.hinge import BlockSolution
+from kernelet.solvers.linear_program.multiclass import MulticlassSolution, multiclass_hinge_lasso
 
-FloatArray = NDArray[np.float64]
-STRATEGIES = ("one_vs_rest", "direct")
-
-
-def checked_norm(norm: Any) -> Any:
-    """1, "inf" or None, the norms that make a linear program."""
-    if norm is None or norm == "inf" or (norm == 1 and not isinstance(norm, bool)):
-        return norm
-    raise ValueError(f'norm must be 1, "inf" or None (no norm at all, the RLP); got {norm!r}.')
+# The tolerance of the one-vs-rest machines that a program for all classes starts from. They only
+# choose its first working set, so that a few digits are enough.
+_START_TOL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +28,20 @@ class SubspaceMachine:
     ----------
     weights : ndarray of shape (rank, k)
     intercepts : ndarray of shape (k,)
-    solutions : list of Solution or BlockSolution, or of one MulticlassSolution
+    solutions : sequence of Solution or BlockSolution, or of one MulticlassSolution
         What proves them.
     """
 
     weights: FloatArray
     intercepts: FloatArray
-    solutions: list[Any]
+    solutions: Sequence[Solution | BlockSolution | MulticlassSolution]
+
+    @classmethod
+    def of_outputs(cls, solutions: Sequence[Solution | BlockSolution]) -> SubspaceMachine:
+        """One solution for each output."""
+        weights = np.stack([solution.weights for solution in solutions], axis=1)
+        intercepts = np.array([solution.intercept for solution in solutions])
+        return cls(weights, intercepts, solutions)
 
     @property
     def objective(self) -> float:
@@ -60,128 +58,172 @@ class SubspaceMachine:
         """Newton systems or pivots."""
         return max(1, int(sum(solution.n_iter for solution in self.solutions)))
 
-    def over_landmarks(
-        self, kernel: Kernel, landmarks: FloatArray, transform: FloatArray
-    ) -> KernelMachine:
-        """The machine over the sample points: the weights pushed through the projection."""
-        return KernelMachine(kernel, landmarks, transform.T @ self.weights, self.intercepts)
 
+@dataclass(frozen=True)
+class Norm:
+    """A norm of the weights that makes a linear program.
 
-def learn_subspace_lp(
-    Phi: FloatArray | Rows,
-    Y: FloatArray,
-    costs: FloatArray,
-    *,
-    norm: Any = 1,
-    strategy: str = "one_vs_rest",
-    tol: float = 1e-6,
-    warm_start: SubspaceMachine | None = None,
-    n_jobs: int = 1,
-) -> SubspaceMachine:
-    """Solve (3.3) over the coordinates of the rows in a subspace.
-
-    Parameters
+    Attributes
     ----------
-    Phi : ndarray of shape (n, rank) or Rows
-        Coordinates.
-    Y : ndarray of shape (n, k)
-        Labels, -1 or +1; with the direct strategy exactly one +1 in each row.
-    costs : ndarray of shape (n,)
-        C times the weight of each row.
-    norm : {1, "inf"} or None, default=1
-        Of the weights: (2.7), or (2.9) with p = infinity; None is robust linear programming, (2.4).
-    strategy : {"one_vs_rest", "direct"}, default="one_vs_rest"
-        A linear program for each column of Y, or one for all.
-    tol : float, default=1e-6
-        Relative duality gap.
-    warm_start : SubspaceMachine, default=None
-        Solution for other costs.
-    n_jobs : int, default=1
-        Threads.
-
-    Returns
-    -------
-    SubspaceMachine
+    name : {1, "inf"} or None
+        As users give it.
+    kind : {1, "inf"}
+        As solvers take it.
+    weight : float
+        What it is multiplied by.
     """
-    checked_norm(norm)
-    if strategy == "direct" and Y.shape[1] > 1:
-        return _learn_directly(Phi, Y, costs, norm, tol, warm_start, n_jobs)
-    solutions = hinge_lasso_many(
-        Phi,
-        Y,
-        costs,
-        0.0 if norm is None else 1.0,
-        norm=1 if norm is None else norm,
-        tol=tol,
-        warm_start=None if warm_start is None else warm_start.solutions,
-        n_jobs=n_jobs,
-    )
-    weights = np.stack([solution.weights for solution in solutions], axis=1)
-    intercepts = np.array([solution.intercept for solution in solutions])
-    return SubspaceMachine(weights, intercepts, solutions)
+
+    name: int | str | None
+    kind: Literal[1, "inf"]
+    weight: float = 1.0
 
 
-def learn_subspace_lp_out_of_core(
-    data: OutOfCoreData, space: PrincipalMap, C: float, norm: Any, tol: float
-) -> SubspaceMachine:
-    """Solve (3.3) for each class against the rest over out-of-core rows.
+# (2.7), (2.9) with p = infinity, and robust linear programming without any norm, (2.4).
+NORMS = {1: Norm(1, 1), "inf": Norm("inf", "inf"), None: Norm(None, 1, 0.0)}
 
-    Parameters
+
+def checked_norm(norm: Any) -> Norm:
+    """The norm that 1, "inf" or None stands for."""
+    if isinstance(norm, Hashable) and not isinstance(norm, bool) and norm in NORMS:
+        return NORMS[norm]
+    raise ValueError(f'norm must be 1, "inf" or None (no norm at all, the RLP); got {norm!r}.')
+
+
+@dataclass(frozen=True, eq=False)
+class Programs(ABC):
+    """The linear programs (3.3) to be solved, and how several classes make them.
+
+    Attributes
     ----------
-    data : OutOfCoreData
-    space : PrincipalMap
-        The subspace.
     C : float
         Cost of a row of weight one.
-    norm : {1, "inf"}
-        Of the weights.
+    norm : Norm
     tol : float
         Relative duality gap.
-
-    Returns
-    -------
-    SubspaceMachine
+    n_jobs : int
+        Threads.
     """
-    solutions = block_hinge(data.rows, space, data.sample, C, tol=tol, penalty=NormPenalty(norm))
-    weights = np.stack([solution.weights for solution in solutions], axis=1)
-    intercepts = np.array([solution.intercept for solution in solutions])
-    return SubspaceMachine(weights, intercepts, solutions)
+
+    # whether passes over blocks of rows can solve them, the norm apart
+    strategy_runs_in_blocks: ClassVar[bool]
+
+    C: float
+    norm: Norm
+    tol: float
+    n_jobs: int
+
+    @property
+    def run_in_blocks(self) -> bool:
+        """Whether passes over blocks of rows solve them, however many classes there are."""
+        return self.strategy_runs_in_blocks and self.norm.weight > 0.0
+
+    def require_blocks(self, n_classes: int) -> None:
+        """Refuse programs that need all rows in memory."""
+        # of two classes there is one program, whatever the strategy
+        if not self.strategy_runs_in_blocks and n_classes > 2:
+            raise ValueError(
+                "strategy='direct' needs all rows in memory; take strategy=\"one_vs_rest\", or fit "
+                "an array."
+            )
+        if not self.norm.weight:
+            raise ValueError(
+                "norm=None needs all rows in memory; take norm=1 or norm='inf', or fit an array."
+            )
+
+    @abstractmethod
+    def solve(
+        self,
+        Phi: FloatArray | Rows,
+        Y: FloatArray,
+        costs: FloatArray,
+        last: SubspaceMachine | None = None,
+    ) -> SubspaceMachine:
+        """Solve them over the coordinates of the rows in a subspace.
+
+        Parameters
+        ----------
+        Phi : ndarray of shape (n, rank) or Rows
+            Coordinates.
+        Y : ndarray of shape (n, k)
+            Labels, -1 or +1; of several columns exactly one +1 in each row.
+        costs : ndarray of shape (n,)
+            C times the weight of each row.
+        last : SubspaceMachine, default=None
+            Solution for other costs, to start from.
+
+        Returns
+        -------
+        SubspaceMachine
+        """
 
 
-def rows_of_each_class(Y: FloatArray, n_rows: int) -> NDArray[np.intp]:
-    """About n_rows rows, evenly spaced among those of each class, at least one of each."""
-    codes = Y.argmax(axis=1) if Y.shape[1] > 1 else (Y[:, 0] > 0).astype(np.intp)
-    chosen = []
-    for code in np.unique(codes):
-        members = np.flatnonzero(codes == code)
-        size = min(members.size, 1 + n_rows * members.size // codes.size)
-        chosen.append(members[np.linspace(0, members.size - 1, size).astype(np.intp)])
-    return np.sort(np.concatenate(chosen))
+class OneVsRest(Programs):
+    """A linear program for each column of Y."""
 
+    strategy_runs_in_blocks = True
 
-def _learn_directly(
-    Phi: FloatArray | Rows,
-    Y: FloatArray,
-    costs: FloatArray,
-    norm: Any,
-    tol: float,
-    warm_start: SubspaceMachine | None,
-    n_jobs: int,
-) -> SubspaceMachine:
-    if norm != 1:
-        raise ValueError(
-            f'strategy="direct" is there for norm=1 only, got norm={norm!r}; take "one_vs_rest".'
+    def solve(
+        self,
+        Phi: FloatArray | Rows,
+        Y: FloatArray,
+        costs: FloatArray,
+        last: SubspaceMachine | None = None,
+    ) -> SubspaceMachine:
+        starts = None
+        if last is not None:
+            starts = [start for start in last.solutions if isinstance(start, Solution)]
+        solutions = hinge_lasso_many(
+            Phi,
+            Y,
+            costs,
+            self.norm.weight,
+            norm=self.norm.kind,
+            tol=self.tol,
+            warm_start=starts,
+            n_jobs=self.n_jobs,
         )
-    rows = as_rows(Phi)
-    if warm_start is None:
-        # machines for one class each are not far off, and cheap
-        warm_start = learn_subspace_lp(rows, Y, costs, tol=1e-3, n_jobs=n_jobs)
-    solution = multiclass_hinge_lasso(
-        rows,
-        Y.argmax(axis=1),
-        Y.shape[1],
-        costs,
-        start=np.vstack([warm_start.weights, warm_start.intercepts]),
-        tol=tol,
-    )
-    return SubspaceMachine(solution.weights, solution.intercepts, [solution])
+        return SubspaceMachine.of_outputs(solutions)
+
+
+class Direct(Programs):
+    """One linear program for all columns of Y."""
+
+    strategy_runs_in_blocks = False
+
+    def solve(
+        self,
+        Phi: FloatArray | Rows,
+        Y: FloatArray,
+        costs: FloatArray,
+        last: SubspaceMachine | None = None,
+    ) -> SubspaceMachine:
+        if Y.shape[1] == 1:
+            return OneVsRest(self.C, self.norm, self.tol, self.n_jobs).solve(Phi, Y, costs, last)
+        if self.norm != NORMS[1]:
+            raise ValueError(
+                f'strategy="direct" is there for norm=1 only, got norm={self.norm.name!r}; take '
+                '"one_vs_rest".'
+            )
+        if last is None:
+            # machines for one class each are not far off, and cheap
+            last = OneVsRest(self.C, self.norm, _START_TOL, self.n_jobs).solve(Phi, Y, costs)
+        solution = multiclass_hinge_lasso(
+            Phi,
+            Y.argmax(axis=1),
+            Y.shape[1],
+            costs,
+            start=np.vstack([last.weights, last.intercepts]),
+            tol=self.tol,
+        )
+        return SubspaceMachine(solution.weights, solution.intercepts, [solution])
+
+
+STRATEGIES: dict[str, type[Programs]] = {"one_vs_rest": OneVsRest, "direct": Direct}
+
+
+def programs_of(estimator: Any) -> Programs:
+    """What the parameters of an estimator ask for."""
+    norm = checked_norm(estimator.norm)
+    programs = STRATEGIES[choice("strategy", estimator.strategy, STRATEGIES)]
+    C, tol = positive("C", estimator.C), positive("tol", estimator.tol)
+    return programs(C, norm, tol, estimator.n_jobs or 1)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -12,39 +9,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import remember_training, saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.parameters import choice, count, positive
-from kernelet.learners.base.progress import reporting
-from kernelet.learners.base.training_data import FloatArray, TrainingSet, training_set
+from kernelet.learners.base.parameters import count
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.training_kernel import training_kernel
-from kernelet.learners.base.weights import class_weights
-from kernelet.learners.direct.reduced_set import learn_reduced_set
-from kernelet.learners.lp_subspace.batches import SAMPLE_PER_LANDMARK, survey, write_features
-from kernelet.learners.lp_subspace.kernel_subspace import principal_space, projecting_machine
-from kernelet.learners.lp_subspace.programs import (
-    STRATEGIES,
-    SubspaceMachine,
-    checked_norm,
-    learn_subspace_lp,
-    learn_subspace_lp_out_of_core,
-    rows_of_each_class,
-)
+from kernelet.learners.lp_subspace.batches import projected_batches, survey
+from kernelet.learners.lp_subspace.coordinates import coordinates_of
+from kernelet.learners.lp_subspace.learn import Learned, learn_subspace_machine
+from kernelet.learners.lp_subspace.programs import Programs, programs_of
+from kernelet.learners.lp_subspace.space import SubspaceSettings
 from kernelet.machine import KernelMachine
-from kernelet.solvers import Rows
-from kernelet.solvers.blocks.margins import Targets
-from kernelet.solvers.rows import as_rows
-from kernelet.subspace import PrincipalMap
-
-# Rows that the linear programs are solved on after Ctrl-C.
-_INTERRUPTED_ROWS = 2000
 
 
 @saved(
@@ -198,49 +179,17 @@ class SubspaceLPSVC(KernelClassifier):
 
     _learns_out_of_core = True
 
-    def _learn(self, data: TrainingSet | OutOfCoreData) -> KernelMachine:
-        if isinstance(data, OutOfCoreData):
-            return self._learn_out_of_core(data)
-        self._check_options()
-        with reporting(self, verbose=0, max_steps=0):
-            space, Phi = self._project(data)
-            return self._solve(space, Phi, data.targets, data.weights, None)[0]
-
     def _leaves(self, X: Any) -> bool:
         # a file can be mapped into memory, where all programs can be solved
-        is_left = self.strategy == "one_vs_rest" and self.norm is not None
-        return super()._leaves(X) and (is_left or not isinstance(X, np.memmap))
+        is_mapped = isinstance(X, np.memmap)
+        return super()._leaves(X) and (not is_mapped or programs_of(self).run_in_blocks)
 
-    def _learn_out_of_core(self, data: OutOfCoreData) -> KernelMachine:
-        """The linear programs by passes over the rows, which compute the coordinates each time."""
-        self._check_options()
-        if self.strategy != "one_vs_rest" and data.n_classes > 2:
-            raise ValueError(
-                f"strategy={self.strategy!r} needs all rows in memory; take "
-                'strategy="one_vs_rest", or fit an array.'
-            )
-        if self.norm is None:
-            raise ValueError(
-                "norm=None needs all rows in memory; take norm=1 or norm='inf', or fit an array."
-            )
-        n_sample = data.sample.block.codes.size
-        if self.n_landmarks is not None and n_sample < min(self.n_landmarks, data.rows.shape[0]):
-            raise ValueError(
-                f"n_landmarks={self.n_landmarks} points cannot be chosen among the {n_sample} rows "
-                "that are drawn of rows that are not in memory; lower n_landmarks."
-            )
-        with reporting(self, verbose=0, max_steps=0):
-            start = time.process_time()
-            rows, weights = data.sample.block.X, data.sample.weights
-            space = self._space(rows, weights, data.kernel, data.rng)
-            self.seconds_ = {"eigenvectors": time.process_time() - start}
-
-            targets = Targets.of_classes(data.n_classes).of(data.sample.block.codes)
-            learned = self._interruptible(
-                lambda: learn_subspace_lp_out_of_core(data, space, self.C, self.norm, self.tol),
-                lambda: self._programs_of_part(space.features(rows), targets, weights),
-            )
-            return self._finish(space, learned)
+    def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
+        settings, programs = self._settings()
+        with Loop(self, verbose=self.verbose) as loop:
+            coordinates = coordinates_of(data, settings, programs)
+            learned = learn_subspace_machine(coordinates, programs, loop, self.n_vectors)
+        return self._stored(learned)
 
     def fit_path(
         self,
@@ -273,19 +222,19 @@ class SubspaceLPSVC(KernelClassifier):
         models: list[SubspaceLPSVC] = [clone(self).set_params(C=C) for C in costs]
         if not models:
             return models
-        data, classes = training_set(models[0], X, y, sample_weight)
-        models[0]._check_options()
-        space, Phi = models[0]._project(data)
+        data, classes = labelled_data(models[0], X, y, sample_weight)
+        coordinates = coordinates_of(data, *models[0]._settings())
         last = None
         for model in models:
-            model._check_options()
+            _, programs = model._settings()
             model.n_features_in_ = models[0].n_features_in_
             if hasattr(models[0], "feature_names_in_"):
                 model.feature_names_in_ = models[0].feature_names_in_
             model.classes_ = classes
             remember_training(model, np.size(y), np.unique(np.asarray(y), return_counts=True)[1])
-            model.seconds_ = dict(models[0].seconds_)
-            model.machine_, last = model._solve(space, Phi, data.targets, data.weights, last)
+            loop = Loop(model, verbose=model.verbose)
+            learned = learn_subspace_machine(coordinates, programs, loop, model.n_vectors, last)
+            model.machine_, last = model._stored(learned), learned.solved
             warn_if_constant(model, data.X, data.codes, data.weights)
         return models
 
@@ -310,147 +259,39 @@ class SubspaceLPSVC(KernelClassifier):
         self : object
             The fitted classifier.
         """
-        self._check_options()
+        settings, programs = self._settings()
         rng = check_random_state(self.random_state)
-        n_landmarks = self.n_landmarks or max(1000, 3 * self.n_components)
-        seen = survey(batches, SAMPLE_PER_LANDMARK * n_landmarks, rng)
-        if seen.classes.size < 2:
-            raise ValueError(f"batches hold one class only: {seen.classes.tolist()}.")
-        self.classes_ = seen.classes
-        self.n_features_in_ = seen.sample.shape[1]
+        seen = survey(batches, settings.n_drawn, rng)
+        self.classes_, self.n_features_in_ = seen.classes, seen.sample.shape[1]
         ones = np.ones(len(seen.sample))
         kernel = training_kernel(self, seen.sample, ones)
-        start = time.process_time()
-        space = self._space(seen.sample, ones, kernel, rng)
-        middle = time.process_time()
-        with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
-            projection, path = projecting_machine(space), Path(place) / "coordinates"
-            rows, codes = write_features(batches, projection, self.classes_, seen.n_rows, path)
-            self.seconds_ = {
-                "eigenvectors": middle - start,
-                "projection": time.process_time() - middle,
-            }
-            remember_training(self, codes.size, np.bincount(codes))
-            weights = class_weights(self.class_weight, self.classes_, codes, np.ones(codes.size))
-            # the targets of a training set need nothing of it but the classes
-            data = TrainingSet(None, codes, weights, self.classes_.size, kernel, rng)
-            self.machine_, _ = self._solve(space, rows, data.targets, weights, None)
+        sample = TrainingData(seen.sample, ones, kernel, rng)
+        projected = projected_batches(batches, seen, sample, settings, self.class_weight, folder)
+        with projected as coordinates:
+            remember_training(self, seen.n_rows, np.bincount(coordinates.codes))
+            loop = Loop(self, verbose=self.verbose)
+            learned = learn_subspace_machine(coordinates, programs, loop, self.n_vectors)
+        self.machine_ = self._stored(learned)
         warn_if_constant(self, seen.sample)
         return self
 
-    def _check_options(self) -> None:
-        checked_norm(self.norm)
-        choice("strategy", self.strategy, STRATEGIES)
-        positive("C", self.C)
-        positive("tol", self.tol)
-        count("n_components", self.n_components)
+    def _settings(self) -> tuple[SubspaceSettings, Programs]:
+        """The parameters, checked."""
+        programs = programs_of(self)
         if self.n_vectors is not None:
             count("n_vectors", self.n_vectors)
+        return SubspaceSettings.of(self), programs
 
-    def _space(
-        self, X: Any, weights: FloatArray, kernel: Kernel, rng: np.random.RandomState
-    ) -> PrincipalMap:
-        return principal_space(
-            X, weights, kernel, self.n_components, self.n_landmarks, self.landmarks, rng
-        )
-
-    def _project(self, data: TrainingSet) -> tuple[PrincipalMap, FloatArray]:
-        start = time.process_time()
-        space = self._space(data.X, data.weights, data.kernel, data.rng)
-        middle = time.process_time()
-        Phi = projecting_machine(space).decision_function(data.X).reshape(-1, space.rank)
-        self.seconds_ = {
-            "eigenvectors": middle - start,
-            "projection": time.process_time() - middle,
-        }
-        return space, Phi
-
-    def _solve(
-        self,
-        space: PrincipalMap,
-        Phi: FloatArray | Rows,
-        Y: FloatArray,
-        weights: FloatArray,
-        warm_start: SubspaceMachine | None,
-    ) -> tuple[KernelMachine, SubspaceMachine]:
-        learned = self._interruptible(
-            lambda: self._programs(Phi, Y, self.C * weights, warm_start),
-            lambda: self._programs_of_part(Phi, Y, weights),
-        )
-        return self._finish(space, learned), learned
-
-    def _interruptible(
-        self, solve: Callable[[], SubspaceMachine], solve_part: Callable[[], SubspaceMachine]
-    ) -> SubspaceMachine:
-        """The linear programs; after Ctrl-C those of a part of the rows, which take a moment."""
-        start = time.process_time()
-        self.interrupted_ = False
-        try:
-            learned = solve()
-        except KeyboardInterrupt:
-            self.interrupted_ = True
-            learned = solve_part()
-        self.seconds_["linear_programs"] = time.process_time() - start
-        return learned
-
-    def _programs(
-        self,
-        Phi: FloatArray | Rows,
-        Y: FloatArray,
-        costs: FloatArray,
-        warm_start: SubspaceMachine | None = None,
-    ) -> SubspaceMachine:
-        return learn_subspace_lp(
-            Phi,
-            Y,
-            costs,
-            norm=self.norm,
-            strategy=self.strategy,
-            tol=self.tol,
-            warm_start=warm_start,
-            n_jobs=self.n_jobs or 1,
-        )
-
-    def _programs_of_part(
-        self, Phi: FloatArray | Rows, Y: FloatArray, weights: FloatArray
-    ) -> SubspaceMachine:
-        part = rows_of_each_class(Y, _INTERRUPTED_ROWS)
-        costs = self.C * weights[part] * (weights.sum() / weights[part].sum())
-        return self._programs(as_rows(Phi).take(part), Y[part], costs)
-
-    def _finish(self, space: PrincipalMap, learned: SubspaceMachine) -> KernelMachine:
-        """The machine over the sample points, or fewer; attributes are set on the way."""
-        start = time.process_time()
-        machine = learned.over_landmarks(space.kernel, space.vectors, space.transform)
-        self.subspace_machine_, self.relative_error_ = machine, 0.0
-        if self.n_vectors is not None and self.n_vectors < machine.n_vectors:
-            reduced = learn_reduced_set(machine, self.n_vectors)
-            machine, self.relative_error_ = reduced.machine, float(reduced.relative_error)
-        self.seconds_["compression"] = time.process_time() - start
-        self.weights_ = learned.weights
-        self.eigenvalues_ = space.eigenvalues
-        self.objective_, self.gap_ = learned.objective, learned.gap
-        self.n_iter_ = learned.n_iter
-        self._tell(learned)
-        return machine
-
-    def _tell(self, learned: SubspaceMachine) -> None:
-        if self.verbose > 0:
-            stages = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in self.seconds_.items())
-            print(f"{stages}; objective {self.objective_:.6e}", file=sys.stderr)
-        stuck = [solution for solution in learned.solutions if not solution.is_optimal]
-        if self.interrupted_:
-            warn_caller(
-                f"{type(self).__name__} was stopped by Ctrl-C: the linear programs are solved on "
-                f"about {_INTERRUPTED_ROWS} of the rows. The model is usable.",
-                ConvergenceWarning,
-            )
-        elif stuck:
-            warn_caller(
-                f"{type(self).__name__} reached a relative gap of {self.gap_:.1e} only: "
-                f"{stuck[0].status.value}.",
-                ConvergenceWarning,
-            )
+    def _stored(self, learned: Learned) -> KernelMachine:
+        """Set the fitted attributes, warn of an early end, and return the machine."""
+        solved = learned.solved
+        self.subspace_machine_ = learned.over_landmarks
+        self.relative_error_ = learned.relative_error
+        self.weights_, self.eigenvalues_ = solved.weights, learned.space.eigenvalues
+        self.objective_, self.gap_, self.n_iter_ = solved.objective, solved.gap, solved.n_iter
+        self.interrupted_, self.seconds_ = learned.interrupted, learned.seconds
+        learned.warn_unless_solved(type(self).__name__)
+        return learned.machine
 
     @property
     def n_components_(self) -> int:

@@ -10,18 +10,19 @@ that results never raises it, and ends in a vertex after finitely many steps (al
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers import Solution, hinge_lasso
 from kernelet.solvers.linear_program.sequence import LinearProgramSequence
-from kernelet.solvers.solution import FloatArray
 
-# A linearisation that falls by less than this share of its value does not fall, (27).
+# A linearisation that falls by less than this share of its value does not fall, (27). Solutions are
+# vertices, exact up to rounding errors, which are far below.
 STATIONARY = 1e-9
-SOLVERS = ("interior_point", "simplex")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,47 @@ class PoundLoss:
         return slope
 
 
+class LinearPrograms(Protocol):
+    """Programs over the same rows and features, one after the other."""
+
+    def solve(self, costs: FloatArray, penalties: FloatArray, near: Solution) -> Solution:
+        """A vertex that is optimal; ``near`` is the solution of a similar program."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class InteriorPointPrograms:
+    """Each on the rows that matter, with crossover to a vertex."""
+
+    Phi: FloatArray
+    y: FloatArray
+    tol: float
+
+    def solve(self, costs: FloatArray, penalties: FloatArray, near: Solution) -> Solution:
+        return hinge_lasso(self.Phi, self.y, costs, penalties, tol=self.tol, warm_start=near)
+
+
+@dataclass(eq=False)
+class SimplexPrograms:
+    """Each from the basis of the last one."""
+
+    Phi: FloatArray
+    y: FloatArray
+    tol: float
+    _sequence: LinearProgramSequence | None = field(default=None, init=False)
+
+    def solve(self, costs: FloatArray, penalties: FloatArray, near: Solution) -> Solution:
+        if self._sequence is None:
+            self._sequence = LinearProgramSequence(self.Phi, self.y, warm_start=near, tol=self.tol)
+        return self._sequence.solve(costs, penalties)
+
+
+SOLVERS: dict[str, Callable[[FloatArray, FloatArray, float], LinearPrograms]] = {
+    "interior_point": InteriorPointPrograms,
+    "simplex": SimplexPrograms,
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Linearisation:
     """A linear program of algorithm 4.2 and its solution.
@@ -71,46 +113,46 @@ class Linearisation:
         C_i times the slope of the loss at the slacks of the step before; C_i itself in (10).
     penalties : ndarray of shape (m,)
         The slopes at the sizes of the coefficients of the step before; ones in (10).
-    value : float
-        The smooth objective (25) at the solution.
+    history : tuple of float
+        The smooth objective (25) at the solutions so far, from that of (10) on.
+    is_stationary : bool
+        Whether the step changed nothing, (27).
+    machine : int
+        Which of the machines it is for.
     """
 
     solution: Solution
     costs: FloatArray
     penalties: FloatArray
-    value: float
-
-
-@dataclass(frozen=True, eq=False)
-class MinimalKernel:
-    """Where algorithm 4.2 ended.
-
-    Attributes
-    ----------
-    first : Solution
-        The solution of (10), from which the leave-one-out bounds follow.
-    last : Linearisation
-        The last linear program.
-    history : tuple of float
-        The smooth objective (25) after (10) and after each linearisation.
-    is_stationary : bool
-        Whether the last step changed nothing, (27).
-    was_interrupted : bool
-    """
-
-    first: Solution
-    last: Linearisation
     history: tuple[float, ...]
     is_stationary: bool
-    was_interrupted: bool = False
+    machine: int
+
+    @property
+    def value(self) -> float:
+        """The smooth objective (25) at the solution."""
+        return self.history[-1]
 
     @property
     def n_linearisations(self) -> int:
         """Linear programs after the first."""
         return len(self.history) - 1
 
+    @property
+    def line(self) -> str:
+        return (
+            f"machine {self.machine + 1:3d}  linear program {self.n_linearisations:3d}  "
+            f"value {self.value:.6e}  vectors {np.count_nonzero(self.solution.weights)}  "
+            f"gap {self.solution.gap:.0e}"
+        )
 
-@dataclass(eq=False)
+    @property
+    def brief(self) -> str:
+        n_vectors = np.count_nonzero(self.solution.weights)
+        return f"machine {self.machine + 1}, {n_vectors} vectors, value {self.value:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
 class SuccessiveLinearisation:
     """Algorithm 4.2 on one label vector, from the solution of (10).
 
@@ -123,48 +165,34 @@ class SuccessiveLinearisation:
     costs : ndarray of shape (n,)
         C times the weight of each row.
     loss : PoundLoss
-    solver : {"interior_point", "simplex"}, default="interior_point"
-        `hinge_lasso`, or `LinearProgramSequence`; both end in a vertex.
-    tol : float, default=1e-8
-        Relative duality gap of every linear program.
+    programs : LinearPrograms
+        Solves the linear programs.
+    machine : int, default=0
+        Which of the machines it is.
     """
 
     Phi: FloatArray
     y: FloatArray
     costs: FloatArray
     loss: PoundLoss
-    solver: str = "interior_point"
-    tol: float = 1e-8
-    _sequence: LinearProgramSequence | None = field(default=None, init=False)
+    programs: LinearPrograms
+    machine: int = 0
 
-    def run(
-        self,
-        first: Solution,
-        max_iter: int,
-        on_step: Callable[[Linearisation], bool] | None = None,
-    ) -> MinimalKernel:
-        """Linearise and solve until nothing changes, (27).
+    def start(self, first: Solution) -> Linearisation:
+        """Where it begins: the solution of (10)."""
+        ones = np.ones(self.Phi.shape[1])
+        return Linearisation(first, self.costs, ones, (self._value(first),), False, self.machine)
 
-        Ctrl-C ends it with the last solution, as does an ``on_step`` that returns True.
-        """
-        last = self._judged(first, self.costs, np.ones(self.Phi.shape[1]))
-        history = [last.value]
+    def steps(self, at: Linearisation, max_iter: int) -> Iterator[Linearisation]:
+        """Linearise and solve until nothing changes, (27)."""
         for _ in range(max_iter):
-            try:
-                following, fall = self.step(last)
-                ends = on_step is not None and on_step(following)
-            except KeyboardInterrupt:
-                return MinimalKernel(first, last, tuple(history), False, True)
-            last = following
-            history.append(last.value)
-            if fall <= STATIONARY:
-                return MinimalKernel(first, last, tuple(history), True)
-            if ends:
-                break
-        return MinimalKernel(first, last, tuple(history), False)
+            at = self.step(at)
+            yield at
+            if at.is_stationary:
+                return
 
-    def step(self, at: Linearisation) -> tuple[Linearisation, float]:
-        """The next linear program, (26), and by what share of its value the step lowers it, (27).
+    def step(self, at: Linearisation) -> Linearisation:
+        """The next linear program, (26), and whether it lowers the linearisation, (27).
 
         The scan of the paper prints nu for mu in the second exponential of (27): both terms are
         those of (26) at the two points.
@@ -173,26 +201,15 @@ class SuccessiveLinearisation:
         costs = self.costs * self.loss.slope(slacks)
         penalties = self.loss.slope(sizes)
         before = float(costs @ slacks + penalties @ sizes)
-        solution = self._solve(costs, penalties, at.solution)
+        solution = self.programs.solve(costs, penalties, at.solution)
         fall = (before - solution.primal_value) / max(before, np.finfo(np.float64).tiny)
-        return self._judged(solution, costs, penalties), fall
-
-    def _solve(self, costs: FloatArray, penalties: FloatArray, near: Solution) -> Solution:
-        if self.solver == "simplex":
-            if self._sequence is None:
-                self._sequence = LinearProgramSequence(
-                    self.Phi, self.y, warm_start=near, tol=self.tol
-                )
-            return self._sequence.solve(costs, penalties)
-        return hinge_lasso(self.Phi, self.y, costs, penalties, tol=self.tol, warm_start=near)
+        history = (*at.history, self._value(solution))
+        return Linearisation(solution, costs, penalties, history, fall <= STATIONARY, self.machine)
 
     def _arguments(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         margins = self.y * (self.Phi @ solution.weights + solution.intercept)
         return np.maximum(0.0, 1.0 - margins), np.abs(solution.weights)
 
-    def _judged(
-        self, solution: Solution, costs: FloatArray, penalties: FloatArray
-    ) -> Linearisation:
+    def _value(self, solution: Solution) -> float:
         slacks, sizes = self._arguments(solution)
-        value = self.costs @ self.loss.smooth(slacks) + self.loss.smooth(sizes).sum()
-        return Linearisation(solution, costs, penalties, float(value))
+        return float(self.costs @ self.loss.smooth(slacks) + self.loss.smooth(sizes).sum())

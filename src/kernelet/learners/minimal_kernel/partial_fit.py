@@ -1,4 +1,4 @@
-"""Classifiers that learn from batches, beside what they keep of the rows before."""
+"""Classifiers that learn from batches, together with what they keep of earlier ones."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.progress import with_callbacks
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.base.training_kernel import training_kernel
-from kernelet.learners.base.weights import class_weights
 from kernelet.learners.minimal_kernel.candidates import BoolArray, Kept
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
@@ -30,21 +30,16 @@ class StreamClassifier(KernelClassifier):
     A subclass leaves the rows that it keeps in ``_kept``, and the generator in ``_rng``.
     """
 
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
     class_weight: Mapping[Any, float] | str | None
-    random_state: Any
-    n_rows_seen_: int
+    random_state: int | np.random.RandomState | None
     _kept: Kept
     _rng: np.random.RandomState
 
     @abstractmethod
-    def _learn_from(self, data: TrainingSet, is_vector: BoolArray | None) -> KernelMachine:
+    def _learn_from(self, data: TrainingData, is_vector: BoolArray | None) -> KernelMachine:
         """The machine for these rows, of which some were vectors before."""
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
+    def _learn(self, data: TrainingData) -> KernelMachine:
         self.n_rows_seen_ = int(data.codes.size)
         return self._learn_from(data, None)
 
@@ -56,7 +51,7 @@ class StreamClassifier(KernelClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a further batch of rows, beside those that are kept of the ones before.
+        """Learn from a further batch of rows, together with those kept of earlier ones.
 
         Kept are the rows that generate the machine and those that are its vectors (m1 + m2, remark
         4.4), and a sample of the others that stands for them: memory does not grow with the number
@@ -110,8 +105,8 @@ class StreamClassifier(KernelClassifier):
         return self
 
     def _merged(
-        self, X: Any, codes: NDArray[np.intp], weights: FloatArray, is_first: bool
-    ) -> tuple[TrainingSet, BoolArray]:
+        self, X: Rows, codes: NDArray[np.intp], weights: FloatArray, is_first: bool
+    ) -> tuple[TrainingData, BoolArray]:
         """The batch together with the rows that are kept, canonical."""
         kept = Kept(X, codes, weights, np.zeros(codes.size, dtype=bool))
         if not is_first:
@@ -131,4 +126,4 @@ class StreamClassifier(KernelClassifier):
             kernel, rng = self.machine_.kernel, self._rng
         classes = np.asarray(rows.y, dtype=np.intp)
         n_classes = self.classes_.size
-        return TrainingSet(rows.X, classes, rows.costs, n_classes, kernel, rng), is_vector
+        return TrainingData(rows.X, rows.costs, kernel, rng, classes, n_classes), is_vector

@@ -1,8 +1,7 @@
-"""Minimal kernel classifiers: the estimator over `linearisation`."""
+"""Minimal kernel classifiers: the estimator."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,26 +12,18 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, count, positive
-from kernelet.learners.base.progress import reporting
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.minimal_kernel.candidates import (
     BoolArray,
-    Candidates,
     Kept,
     ReducedKernel,
     draw_candidates,
-    retire,
 )
-from kernelet.learners.minimal_kernel.linearisation import (
-    SOLVERS,
-    Linearisation,
-    MinimalKernel,
-    PoundLoss,
-    SuccessiveLinearisation,
-)
+from kernelet.learners.minimal_kernel.learn import MinimalKernelSettings, learn_minimal_kernel
+from kernelet.learners.minimal_kernel.linearisation import SOLVERS, Linearisation, PoundLoss
 from kernelet.learners.minimal_kernel.partial_fit import StreamClassifier
 from kernelet.machine import KernelMachine
-from kernelet.solvers import Solution, hinge_lasso_many
 
 
 @saved(
@@ -64,7 +55,7 @@ class MinimalKernelSVC(StreamClassifier):
     C : float, default=1.0
         Cost of a margin violation, the paper's nu.
     mu : float, default=1.0
-        What the presence of a coefficient or an error costs beside its size.
+        What the presence of a coefficient or an error costs in addition to its size.
     alpha : float, default=5.0
         Steepness of the smooth form, (24).
     n_candidates : int, float or None, default=None
@@ -190,109 +181,39 @@ class MinimalKernelSVC(StreamClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn_from(self, data: TrainingSet, is_vector: BoolArray | None) -> KernelMachine:
-        loss = PoundLoss(positive("mu", self.mu), positive("alpha", self.alpha))
-        choice("solver", self.solver, SOLVERS)
-        positive("tol", self.tol)
-        count("max_iter", self.max_iter)
-        count("max_kept", self.max_kept)
-        costs = positive("C", self.C) * data.weights
-        Y = data.targets
+    def _learn_from(self, data: TrainingData, is_vector: BoolArray | None) -> KernelMachine:
+        settings = MinimalKernelSettings(
+            loss=PoundLoss(positive("mu", self.mu), positive("alpha", self.alpha)),
+            solver=SOLVERS[choice("solver", self.solver, SOLVERS)],
+            tol=positive("tol", self.tol),
+            max_iter=count("max_iter", self.max_iter),
+            max_kept=count("max_kept", self.max_kept),
+            C=positive("C", self.C),
+        )
         candidates = draw_candidates(
             data.X, data.weights, self.n_candidates, data.rng, always=is_vector
         )
-        Phi = np.asarray(data.kernel(data.X, candidates.vectors), dtype=np.float64)
         rows = {"X": data.X, "y": self.classes_[data.codes]}
-        ends: list[MinimalKernel] = []
-        with reporting(self, 0, self.max_iter * Y.shape[1], **rows) as report:
-            firsts = hinge_lasso_many(Phi, Y, costs, tol=self.tol, n_jobs=1)
-            for k, (y, first) in enumerate(zip(Y.T, firsts, strict=True)):
-                sla = SuccessiveLinearisation(Phi, y, costs, loss, self.solver, self.tol)
-                step = self._step_reporter(k, Y.shape[1], data.kernel, candidates, report)
-                # after Ctrl-C the machines that are left stay those of (10)
-                stopped = any(end.was_interrupted for end in ends)
-                ends.append(sla.run(first, 0 if stopped else self.max_iter, step))
-        self._store(data, candidates, Phi, costs, ends)
-        self._warn(ends)
-        return _machine(data.kernel, candidates.vectors, [end.last.solution for end in ends])
-
-    def _step_reporter(
-        self, k: int, n_machines: int, kernel: Kernel, candidates: Candidates, report: Any
-    ) -> Callable[[Linearisation], bool]:
-        """A function that reports every linear program, on stderr and to callbacks."""
-        n_steps = 0
-
-        def report_step(step: Linearisation) -> bool:
-            nonlocal n_steps
-            n_steps += 1
-            if self.verbose > 0 and n_steps % self.verbose == 0:
-                weights = step.solution.weights
-                print(
-                    f"machine {k + 1:3d}  linear program {n_steps:3d}  value {step.value:.6e}  "
-                    f"vectors {np.count_nonzero(weights)}  gap {step.solution.gap:.0e}",
-                    file=sys.stderr,
-                )
-
-            def attributes() -> dict[str, Any]:
-                return {"machine_": _machine(kernel, candidates.vectors, [step.solution])}
-
-            # one machine of several is no classifier
-            wants_end: bool = report(None, attributes if n_machines == 1 else None)
-            return wants_end
-
-        return report_step
-
-    def _store(
-        self,
-        data: TrainingSet,
-        candidates: Candidates,
-        Phi: FloatArray,
-        costs: FloatArray,
-        ends: list[MinimalKernel],
-    ) -> None:
-        """Fitted attributes, and what a further batch needs."""
-        Y = data.targets
-        marked = np.zeros(data.codes.size, dtype=bool)
-        self.reduced_kernels_ = []
-        for y, end in zip(Y.T, ends, strict=True):
-            first, last = end.first, end.last
-            marked |= (first.multipliers > 0.0) | candidates.rows_with(first.weights != 0.0)
-            rows, columns = (last.solution.multipliers > 0.0), (last.solution.weights != 0.0)
-            self.reduced_kernels_.append(
-                ReducedKernel(
-                    data.kernel,
-                    data.X[np.flatnonzero(rows)],
-                    candidates.vectors[columns],
-                    y[rows],
-                    last.costs[rows],
-                    last.penalties[columns],
-                    last.solution.primal_value,
-                )
-            )
-        self.loo_error_bound_ = float(data.weights[marked].sum() / data.weights.sum())
+        max_steps = self.max_iter * data.targets.shape[1]
+        with Loop(self, max_steps, self.verbose, **rows) as loop:
+            learned = learn_minimal_kernel(data, candidates, settings, loop)
+        ends = learned.ends
+        self.reduced_kernels_ = learned.reduced_kernels
+        self.loo_error_bound_ = learned.loo_error_bound
         self.loo_correctness_bound_ = 1.0 - self.loo_error_bound_
         self.n_constraints_ = sum(reduced.shape[0] for reduced in self.reduced_kernels_)
         self.n_coefficients_ = sum(reduced.shape[1] for reduced in self.reduced_kernels_)
-        self.objective_ = float(sum(end.last.value for end in ends))
+        self.objective_ = float(sum(end.value for end in ends))
         self.history_ = [np.array(end.history) for end in ends]
         self.n_iter_ = sum(len(end.history) for end in ends)
-        self.interrupted_ = any(end.was_interrupted for end in ends)
-        solutions = [end.last.solution for end in ends]
-        W = np.stack([solution.weights for solution in solutions], axis=1)
-        b = np.array([solution.intercept for solution in solutions])
-        self._rng = data.rng
-        self._kept = retire(
-            Kept(data.X, data.codes, data.weights, candidates.rows_with((W != 0.0).any(axis=1))),
-            np.stack([solution.multipliers for solution in solutions], axis=1),
-            np.stack([end.last.costs for end in ends], axis=1),
-            Y * (Phi @ W + b),
-            self.max_kept,
-            data.rng,
-        )
+        self.interrupted_ = loop.interrupted
+        self._rng, self._kept = data.rng, learned.kept
+        self._warn(ends)
+        return learned.machine
 
-    def _warn(self, ends: list[MinimalKernel]) -> None:
+    def _warn(self, ends: list[Linearisation]) -> None:
         name = type(self).__name__
-        stuck = [end.last.solution for end in ends if not end.last.solution.is_optimal]
+        stuck = [end.solution for end in ends if not end.solution.is_optimal]
         early = [end for end in ends if not end.is_stationary]
         if stuck:
             gap = max(solution.gap for solution in stuck)
@@ -309,11 +230,3 @@ class MinimalKernelSVC(StreamClassifier):
                 f"{self.objective_:.6g}). Raise max_iter; the model is usable.",
                 ConvergenceWarning,
             )
-
-
-def _machine(kernel: Kernel, vectors: FloatArray, solutions: list[Solution]) -> KernelMachine:
-    """The machine over the candidates that have a coefficient."""
-    W = np.stack([solution.weights for solution in solutions], axis=1)
-    used = (W != 0.0).any(axis=1)
-    intercepts = np.array([solution.intercept for solution in solutions])
-    return KernelMachine(kernel, vectors[used], W[used], intercepts)

@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.training_data import FloatArray, TrainingSet
-from kernelet.learners.relevance.learn import Basis, learn_relevance
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.relevance.estimator import RelevanceEstimator
+from kernelet.learners.relevance.learn import KernelBasis
 from kernelet.learners.relevance.likelihoods import BernoulliLikelihood
 from kernelet.machine import KernelMachine, SigmoidCalibration
 
 
 @lazy_methods
 @saved(objective_=float, evidence_path_=list, n_iter_=int)
-class RelevanceVectorClassifier(KernelClassifier):
+class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     r"""The relevance vector machine: a sparse Bayesian classifier with probabilities.
 
     .. math:: p(y = 1 \mid x) = \frac1{1 + e^{-f(x)}}, \qquad
@@ -93,8 +95,6 @@ class RelevanceVectorClassifier(KernelClassifier):
     array([[0.62, 0.38]])
     """
 
-    objective_: float
-
     _rescales_kernel_values = True
 
     def __init__(
@@ -118,17 +118,15 @@ class RelevanceVectorClassifier(KernelClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
 
-    def _learn(self, data: TrainingSet) -> KernelMachine:
-        basis = Basis.of(data.X, data.kernel, data.weights)
+    def _learn(self, data: TrainingData) -> KernelMachine:
+        basis = KernelBasis.of(data.X, data.kernel, data.weights)
         likelihoods = [
             BernoulliLikelihood(0.5 * (column + 1.0), data.weights) for column in data.targets.T
         ]
         rows = {"X": data.X, "y": self.classes_[data.codes]}
-        runs = learn_relevance(self, basis, likelihoods, basis.machine, **rows)
-        self.objective_ = float(sum(run.state.evidence for run in runs))
-        self.evidence_path_ = [run.path for run in runs]
-        self.n_iter_ = max(1, sum(run.n_iter for run in runs))
-        return basis.machine([run.state for run in runs])
+        states = self._search(basis.columns, likelihoods, basis.machine, **rows)
+        self.objective_ = float(sum(state.evidence for state in states))
+        return basis.machine(states)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes.

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.distinct_points import distinct_points
-from kernelet.learners.base.parameters import count, positive
-from kernelet.learners.base.progress import reporting
-from kernelet.learners.relevance.likelihoods import FloatArray, Likelihood
+from kernelet.learners.base.progress import Loop
+from kernelet.learners.relevance.likelihoods import Likelihood
 from kernelet.learners.relevance.precisions import State
-from kernelet.learners.relevance.search import Relevance, most_probable
+from kernelet.learners.relevance.search import Threads, best_gain, bias_alone, most_probable
 from kernelet.machine import KernelMachine
+from kernelet.solvers.parallel import one_thread_but
+
+# Numbers in all columns, beyond which products with them are worth a second thread.
+_MANY_NUMBERS = 2_000_000
+# Columns that make the outputs that are left after Ctrl-C: one alone hardly separates anything.
+_FEW_STEPS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class KernelBasis:
     """A bias and the kernel functions of the distinct rows, as columns of mean square one.
 
     Attributes
@@ -40,16 +44,10 @@ class Basis:
     columns: FloatArray
 
     @classmethod
-    def of(cls, X: Any, kernel: Kernel, weights: FloatArray) -> Basis:
+    def of(cls, X: Rows, kernel: Kernel, weights: FloatArray) -> KernelBasis:
         """Equal rows have the same kernel function, and one column."""
-        Z, place = distinct_points(X)
-        values = np.asarray(kernel(Z, Z), dtype=np.float64)
-        values = values if place.size == Z.shape[0] else values[place]
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the rows; scale the data, or lower "
-                "gamma or degree."
-            )
+        Z, gram, place = distinct_points(X, kernel)
+        values = gram if place.size == Z.shape[0] else gram[place]
         # squares of values beyond 1e154, or below its inverse, are no numbers
         size = float(np.abs(values).max()) or 1.0
         scale = size * np.sqrt((weights / weights.sum()) @ np.square(values / size))
@@ -72,61 +70,119 @@ class Basis:
         return KernelMachine(self.kernel, self.vectors[used], beta[used], intercepts)
 
 
+@dataclass(frozen=True, eq=False)
+class RelevanceStep:
+    """An addition or exchange for an output; ``path`` has all so far of it.
+
+    ``n_steps`` counts those of the outputs before as well.
+    """
+
+    output: int
+    n_steps: int
+    state: State
+    path: tuple[tuple[int, float], ...]
+    seconds: float
+
+    @property
+    def line(self) -> str:
+        return (
+            f"output {self.output}  step {self.n_steps:4d}  "
+            f"vectors {self.state.index.size - 1:4d}  "
+            f"log evidence {self.state.evidence:.6e}  {self.seconds:.1f} s"
+        )
+
+    @property
+    def brief(self) -> str:
+        n_vectors = self.state.index.size - 1
+        return f"output {self.output}, {n_vectors} vectors, log evidence {self.state.evidence:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance:
+    """Where the search for an output ended, and how.
+
+    Attributes
+    ----------
+    state : State
+    path : ndarray of shape (n_iter, 2)
+        Columns inside, without the bias, and evidence, after each step.
+    converged : bool
+    gain : float
+        What the best column still outside promises at an early end; infinite if it is not known.
+    """
+
+    state: State
+    path: FloatArray
+    converged: bool
+    gain: float
+
+    @property
+    def n_iter(self) -> int:
+        """How many columns were added or exchanged."""
+        return len(self.path)
+
+
 def learn_relevance(
-    estimator: Any,
-    basis: Basis,
+    columns: FloatArray,
     likelihoods: Sequence[Likelihood],
     machine: Callable[[Sequence[State]], KernelMachine],
-    **rows: Any,
+    loop: Loop,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
 ) -> list[Relevance]:
-    """One search per likelihood, with the parameters of an estimator; warns if one stops early.
+    """One search per likelihood.
 
-    The estimator has the parameters ``tol``, ``max_iter`` and ``verbose``; ``rows`` is for
-    callbacks.
+    Parameters
+    ----------
+    columns : ndarray of shape (n, m)
+        Of mean square about one. The first is the bias, which is not penalised.
+    likelihoods : sequence of Likelihood
+    machine : callable
+        Makes a machine of the states of all outputs, for callbacks.
+    loop : Loop
+        Watches the steps.
+    tol, max_iter
+        Of `most_probable`.
     """
-    tol, max_iter = positive("tol", estimator.tol), count("max_iter", estimator.max_iter)
-    begin = time.perf_counter()
-    runs: list[Relevance] = []
-    with reporting(estimator, 0, max_iter * len(likelihoods), **rows) as report:
-        n_steps = 0
+    found: list[Relevance] = []
 
-        def on_step(state: State) -> bool:
-            nonlocal n_steps
-            n_steps += 1
-            if estimator.verbose > 0 and n_steps % estimator.verbose == 0:
-                print(
-                    f"output {len(runs)}  step {n_steps:4d}  vectors {state.index.size - 1:4d}  "
-                    f"log evidence {state.evidence:.6e}  {time.perf_counter() - begin:.1f} s",
-                    file=sys.stderr,
-                )
-            states = [run.state for run in runs] + [state]
-            # some outputs of several are no machine
-            is_whole = len(states) == len(likelihoods)
-            return report(None, (lambda: {"machine_": machine(states)}) if is_whole else None)
+    def attributes(last: RelevanceStep) -> dict[str, Any]:
+        return {"machine_": machine([*(one.state for one in found), last.state])}
 
-        for likelihood in likelihoods:
-            # after Ctrl-C a few columns make the outputs that are left
-            hurry = any(run.interrupted for run in runs)
-            runs.append(
-                most_probable(
-                    basis.columns,
-                    likelihood,
-                    tol=tol,
-                    max_iter=min(max_iter, 5) if hurry else max_iter,
-                    on_step=on_step,
-                )
+    with one_thread_but() as all_threads:
+        threads = all_threads if columns.size > _MANY_NUMBERS else nullcontext
+        for k, likelihood in enumerate(likelihoods):
+            n_before = sum(one.n_iter for one in found)
+            start = RelevanceStep(k, n_before, bias_alone(columns, likelihood), (), loop.seconds)
+            states = most_probable(
+                columns, start.state, tol=tol, max_iter=max_iter, threads=threads
             )
-    open_runs = [run for run in runs if not run.converged]
-    if open_runs:
-        at_limit = max(run.n_iter for run in open_runs) >= max_iter
-        why = "max_iter was reached" if at_limit else "a callback asked to stop"
-        why = "interrupted" if any(run.interrupted for run in runs) else why
-        gain = max(run.gain for run in open_runs)
-        left = f"and the log evidence would still rise by {gain:.2g} or more (tol={tol:g})"
-        left = left if np.isfinite(gain) else "before all rows were looked at"
-        warn_caller(
-            f"{type(estimator).__name__} stopped early: {why}, {left}. Raise max_iter or tol; the "
-            "model is usable.",
-            ConvergenceWarning,
-        )
-    return runs
+            run = loop.run(
+                partial(_steps, start, states, loop),
+                # some outputs of several are no machine
+                attributes if k == len(likelihoods) - 1 else None,
+                start=start,
+                n_hurried=_FEW_STEPS,
+                n_before=n_before,
+            )
+            state, path = run.last.state, run.last.path
+            converged = not run.was_ended and len(path) < max_iter
+            gains = iter([0.0]) if converged else _gains(columns, state, threads)
+            points = np.array(path, dtype=np.float64).reshape(-1, 2)
+            found.append(Relevance(state, points, converged, loop.last_of(gains)))
+    return found
+
+
+def _steps(start: RelevanceStep, states: Iterator[State], loop: Loop) -> Iterator[RelevanceStep]:
+    n_steps, path = start.n_steps, start.path
+    for state in states:
+        n_steps += 1
+        path = (*path, (state.index.size - 1, state.evidence))
+        yield RelevanceStep(start.output, n_steps, state, path, loop.seconds)
+
+
+def _gains(columns: FloatArray, state: State, threads: Threads) -> Iterator[float]:
+    """The gain of the best column outside; before, what is known if Ctrl-C comes."""
+    yield np.inf
+    yield best_gain(columns, state, threads)

@@ -11,20 +11,30 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-FloatArray = NDArray[np.float64]
+from kernelet.kernels.numerics.arrays import FloatArray
 
+# Guards: Newton's method from weights nearby takes a few steps, and a step that twelve halvings,
+# to 1/4096 of its length, do not make good is lost in rounding error.
 _MAX_NEWTON = 25
 _MAX_HALVINGS = 12
-# A step whose Newton decrement is below this share of the objective ends the search for the mode.
+# Armijo's rule: the share of the promised rise that a step must bring, as in the textbooks.
+_ENOUGH = 1e-4
+# A step whose Newton decrement is below this share of the objective ends the search for the mode:
+# states are compared by their evidence up to the same share.
 _MODE_TOL = 1e-10
+# Where no step can be seen to raise the objective, a decrement below this share is the mode too.
+_MODE_IN_SIGHT = 1e-6
 # Lower bound of the curvatures: rows classified with certainty add no information.
 _LEAST_CURVATURE = 1e-12
+# The change of the log noise that counts: far below that of precisions at rest, 1e-2.
 _NOISE_TOL = 1e-4
-# Lifts of the diagonal that are tried, in shares of the trace.
+# The share of the rows that are degrees of freedom of the noise, at least: it must not vanish
+# where the columns explain all of them.
+_LEAST_FREE = 1e-3
+# Lifts of the diagonal that are tried, in shares of the trace: from rounding error upwards.
 _LIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
 
 
@@ -141,7 +151,7 @@ class BernoulliLikelihood(Likelihood):
             found = decrement <= _MODE_TOL * (1.0 + abs(value))
             if found:
                 break
-            df, enough = Phi @ step, 1e-4 * decrement
+            df, enough = Phi @ step, _ENOUGH * decrement
             for _ in range(_MAX_HALVINGS):
                 w_new, f_new = w + step, f + df
                 moved = self._log_likelihood(f_new) - 0.5 * float(alpha @ (w_new * w_new))
@@ -150,7 +160,7 @@ class BernoulliLikelihood(Likelihood):
                 step, df, enough = 0.5 * step, 0.5 * df, 0.5 * enough
             else:
                 # a step that is too small to be seen in the value: here is the mode
-                found = decrement <= 1e-6 * (1.0 + abs(value))
+                found = decrement <= _MODE_IN_SIGHT * (1.0 + abs(value))
                 break
             w, f, value = w_new, f_new, moved
         # 1/2 log |A| - 1/2 log |H|
@@ -190,7 +200,7 @@ class GaussianLikelihood(Likelihood):
         """Noise by MacKay's fixed point, rest'rest / (N - sum_j (1 - alpha_j Sigma_jj))."""
         rest = self.t - Phi @ posterior.weights
         used = float((1.0 - alpha * np.diagonal(posterior.covariance())).sum())
-        free = max(self.total - used, 1e-3 * self.total)
+        free = max(self.total - used, _LEAST_FREE * self.total)
         noise = max(float(self.weights @ (rest * rest)) / free, self.least)
         if abs(np.log(noise / self.noise)) <= _NOISE_TOL:
             return self

@@ -8,17 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
-from kernelet.learners.relevance.likelihoods import FloatArray, Likelihood, Posterior
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.relevance.likelihoods import Likelihood, Posterior
 
-# Precisions beyond these are taken for zero and infinite, for columns of mean square one.
+# Precisions beyond these are taken for zero and infinite, for columns of mean square one: weights
+# of size 1e5, and of 1e-5, against scores of size one.
 LEAST, MOST = 1e-10, 1e10
 # The precision of the first column's weight, the bias: it may have any size.
 FREE = 1e-12
-# Sweeps over the columns inside, at most, and the change of a log precision that counts as rest.
-_MAX_SWEEPS = 50
+# The change of a log precision that counts as rest; at a maximum the evidence changes with its
+# square. Sweeps over the columns inside, at most: a guard, as the next step goes on from there.
 _AT_REST = 1e-2
+_MAX_SWEEPS = 50
 # Rounding error of an evidence, in shares of it.
 _NOISE = 1e-10
+# Half a step raises a precision tenfold at most, the root of this; to be deleted means infinite.
+_LARGEST_STEP = 1e2
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +67,7 @@ def _at_rest(inside: FloatArray, state: State) -> State:
         moved = _moved(state.likelihood, columns, state.index[kept], alpha[kept], weights[kept])
         if not moved.is_better_than(state):
             # half of the way, without deletions: the quadratic around the mode promised too much
-            half = np.sqrt(np.minimum(alpha, 1e2 * state.alpha) * state.alpha)
+            half = np.sqrt(np.minimum(alpha, _LARGEST_STEP * state.alpha) * state.alpha)
             columns = inside
             moved = _moved(state.likelihood, inside, state.index, half, state.posterior.weights)
             if not moved.is_better_than(state):

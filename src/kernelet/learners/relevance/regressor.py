@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import require, saved
-from kernelet.learners.base.regressor import KernelRegressor, RegressionSet
-from kernelet.learners.relevance.learn import Basis, learn_relevance
-from kernelet.learners.relevance.likelihoods import FloatArray, GaussianLikelihood
+from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.relevance.estimator import RelevanceEstimator
+from kernelet.learners.relevance.learn import KernelBasis
+from kernelet.learners.relevance.likelihoods import GaussianLikelihood
 from kernelet.learners.relevance.precisions import State
 from kernelet.machine import KernelMachine
 from kernelet.persistence import ModelFileError
 
-# Variances of the noise, in units of the targets' own: where the search begins, and the least.
+# Variances of the noise, in units of the targets' own. Where the search begins is not critical: the
+# noise is estimated again at every step.
 _FIRST_NOISE = 0.1
+# The least keeps the curvature, which is its inverse, within the digits of double precision.
 _LEAST_NOISE = 1e-10
 
 
@@ -31,7 +37,7 @@ _LEAST_NOISE = 1e-10
     evidence_path_=list,
     n_iter_=int,
 )
-class RelevanceVectorRegressor(KernelRegressor):
+class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
     r"""The relevance vector machine: sparse Bayesian regression with error bars.
 
     .. math:: y = \sum_j w_j k(x, x_j) + b + \varepsilon, \qquad
@@ -100,7 +106,6 @@ class RelevanceVectorRegressor(KernelRegressor):
     True
     """
 
-    objective_: float
     noise_variance_: float
     covariance_: FloatArray
 
@@ -123,23 +128,18 @@ class RelevanceVectorRegressor(KernelRegressor):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _learn(self, data: RegressionSet) -> KernelMachine:
-        basis = Basis.of(data.X, data.kernel, data.weights)
+    def _learn(self, data: TrainingData) -> KernelMachine:
+        basis = KernelBasis.of(data.X, data.kernel, data.weights)
         standard = (data.targets - data.centre) / data.size
         likelihood = GaussianLikelihood(standard, data.weights, _FIRST_NOISE, _LEAST_NOISE)
-
-        def machine(states: Any) -> KernelMachine:
-            return basis.machine(states, data.centre, data.size)
-
+        machine = partial(basis.machine, centre=data.centre, size=data.size)
         rows = {"X": data.X, "y": data.targets}
-        (run,) = learn_relevance(self, basis, [likelihood], machine, **rows)
-        self._store(run.state, basis, data)
-        self.objective_ = run.state.evidence - float(data.weights.sum() * np.log(data.size))
-        self.evidence_path_ = [run.path]
-        self.n_iter_ = max(1, run.n_iter)
-        return machine([run.state])
+        (state,) = self._search(basis.columns, [likelihood], machine, **rows)
+        self._store(state, basis, data)
+        self.objective_ = state.evidence - float(data.weights.sum() * np.log(data.size))
+        return machine([state])
 
-    def _store(self, state: State, basis: Basis, data: RegressionSet) -> None:
+    def _store(self, state: State, basis: KernelBasis, data: TrainingData) -> None:
         assert isinstance(state.likelihood, GaussianLikelihood)
         self.noise_variance_ = data.size**2 * state.likelihood.noise
         # the machine has its vectors in the order of the rows

@@ -7,190 +7,123 @@ next to nothing to re-estimate, so they are brought to rest before all others ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
-from kernelet.learners.relevance.likelihoods import FloatArray, Likelihood
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.relevance.likelihoods import Likelihood
 from kernelet.learners.relevance.precisions import FREE, LEAST, MOST, State, settled
-from kernelet.solvers.parallel import one_thread_but
 
-# A column of which no more than this share lies outside the span of those inside is left out.
+# A column of which no more than this share lies outside the span of those inside is left out. The
+# share is what cancellation leaves: of sixteen digits about nine at this size.
 _PARALLEL = 1e-7
-# Candidates in a row that may turn out not to raise the evidence.
+# Candidates in a row that may turn out not to raise the evidence. For labels a gain is that of a
+# quadratic around the mode, and may not come true; the next best often does.
 _MAX_REFUSALS = 20
-# Exchanges that are tried before there is said to be none, and how much an exchange may seem to
-# lose: what the other columns win when they have come to rest is not foreseen.
+# Exchanges that are tried before there is said to be none, the best of them by what they promise,
+# and the columns that are considered in place of each one inside.
 _MAX_EXCHANGES = 16
 _FEW = 2
+# How much an exchange may seem to lose, in units of log evidence: what the other columns win when
+# they have come to rest is not foreseen.
 _HOPE = 2.0
 _ALL = slice(None)
-# Numbers in all columns, beyond which products with them are worth a second thread.
-_MANY_NUMBERS = 2_000_000
 
-Candidates = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
+Threads = Callable[[], AbstractContextManager[object]]
+ColumnStatistics = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Relevance:
-    """Where the search ended, and how.
-
-    Attributes
-    ----------
-    state : State
-    n_iter : int
-        How many columns were added or exchanged.
-    gain : float
-        What the best column still outside promised at the end; infinite if none was looked at.
-    converged, interrupted : bool
-    path : ndarray of shape (n_iter, 2)
-        Columns inside, without the bias, and evidence, after each.
-    """
-
-    state: State
-    n_iter: int
-    gain: float
-    converged: bool
-    interrupted: bool
-    path: FloatArray
+def bias_alone(Phi: FloatArray, likelihood: Likelihood) -> State:
+    """Where the search begins: the first column, which is not penalised."""
+    first = np.zeros(1, dtype=np.intp)
+    return settled(Phi, likelihood, first, np.full(1, FREE), np.zeros(1))
 
 
 def most_probable(
     Phi: FloatArray,
-    likelihood: Likelihood,
+    state: State,
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    on_step: Callable[[State], bool | None] | None = None,
-) -> Relevance:
+    threads: Threads = nullcontext,
+) -> Iterator[State]:
     r"""Maximise the marginal likelihood over the precision of each column's weight.
 
     .. math:: \max_\alpha \log \int p(t \mid \Phi w) \prod_j N(w_j; 0, \alpha_j^{-1}) \, dw
 
-    Most precisions become infinite, and their columns are not needed.
+    Most precisions become infinite, and their columns are not needed. Columns are added until none
+    helps, and then one is exchanged for another, if that helps.
 
     Parameters
     ----------
     Phi : ndarray of shape (n, m)
-        Columns of mean square about one. The first is the bias, which is not penalised.
-    likelihood : Likelihood
+        Columns of mean square about one. The first is the bias.
+    state : State
+        Where to begin, `bias_alone`.
     tol : float, default=1e-3
         The search ends when no column promises to raise the evidence by more.
     max_iter : int, default=1000
         Additions and exchanges, at most.
-    on_step : callable, default=None
-        Called after each; the search ends when it returns True.
+    threads : callable, default=nullcontext
+        A context for products with all columns.
 
-    Returns
-    -------
-    Relevance
+    Yields
+    ------
+    State
+        After each addition or exchange.
     """
-    first, alpha = np.zeros(1, dtype=np.intp), np.full(1, FREE)
-    with one_thread_but() as all_threads:
-        search = _Search(Phi, settled(Phi, likelihood, first, alpha, np.zeros(1)))
-        search.tol, search.max_iter, search.on_step = tol, max_iter, on_step
-        search.threads = all_threads if Phi.size > _MANY_NUMBERS else nullcontext
-        try:
-            search.run()
-            if search.is_stopped:
-                search.gain = float(gains_of_adding(*search.candidates()[:3]).max())
-        except KeyboardInterrupt:
-            search.interrupted = True
-    return Relevance(
-        search.state,
-        len(search.path),
-        search.gain,
-        search.converged,
-        search.interrupted,
-        np.array(search.path, dtype=np.float64).reshape(-1, 2),
-    )
+    squares = Phi * Phi
+    for _ in range(max_iter):
+        found = candidates(Phi, squares, state, threads)
+        better = _with_another(Phi, state, found, tol) or _exchanged(Phi, state, found, tol)
+        if better is None:
+            return
+        state = better
+        yield state
 
 
-class _Search:
-    """Additions until none helps, then exchanges until none helps."""
+def best_gain(Phi: FloatArray, state: State, threads: Threads = nullcontext) -> float:
+    """What the best column outside promises to add to the evidence."""
+    return float(gains_of_adding(*candidates(Phi, Phi * Phi, state, threads)[:3]).max())
 
-    tol: float
-    max_iter: int
-    on_step: Callable[[State], bool | None] | None
-    threads: Callable[[], AbstractContextManager[object]]
 
-    def __init__(self, Phi: FloatArray, state: State) -> None:
-        self.Phi = Phi
-        self.squares = Phi * Phi
-        self.state = state
-        self.path: list[tuple[int, float]] = []
-        self.looked: tuple[State, Candidates] | None = None
-        self.gain = np.inf
-        self.converged = self.interrupted = self.is_stopped = False
-
-    def run(self) -> None:
-        """The whole search."""
-        while True:
-            while self.add():
-                pass
-            if self.is_stopped or not self.exchange():
-                break
-        self.converged = not self.is_stopped
-
-    def add(self) -> bool:
-        """Add the column that promises most, if it keeps its promise."""
-        refused: set[int] = set()
-        while len(refused) <= _MAX_REFUSALS:
-            grown, self.gain = self.grown(refused)
-            if grown is None:
-                return False
-            if grown.is_better_than(self.state):
-                return self.accept(grown)
-        return False
-
-    def exchange(self) -> bool:
-        """Replace a column by another, where that raises the evidence."""
-        S, Q, usable, cross = self.candidates()
-        for place, column, S_new, Q_new in exchanges(self.state, S, Q, usable, cross):
-            kept = np.arange(self.state.index.size) != place
-            changed = with_column(self.Phi, self.state, column, S_new, Q_new, kept)
-            if changed.evidence > self.state.evidence + self.tol:
-                return self.accept(changed)
-        return False
-
-    def accept(self, state: State) -> bool:
-        """Go on from there, unless this was the last step."""
-        self.state = state
-        self.path.append((state.index.size - 1, state.evidence))
-        wants_end = self.on_step is not None and bool(self.on_step(state))
-        self.is_stopped = wants_end or len(self.path) >= self.max_iter
-        return not self.is_stopped
-
-    def candidates(self) -> Candidates:
-        """Those of the state, looked at once."""
-        if self.looked is None or self.looked[0] is not self.state:
-            found = candidates(self.Phi, self.squares, self.state, self.threads)
-            self.looked = self.state, found
-        return self.looked[1]
-
-    def grown(self, refused: set[int]) -> tuple[State | None, float]:
-        """The state with the best column added that is not refused, and what that promised."""
-        S, Q, usable, _ = self.candidates()
-        gains = gains_of_adding(S, Q, usable)
-        gains[list(refused)] = 0.0
+def _with_another(
+    Phi: FloatArray, state: State, found: ColumnStatistics, tol: float
+) -> State | None:
+    """With the column that promises most, and keeps its promise."""
+    S, Q, usable, _ = found
+    gains = gains_of_adding(S, Q, usable)
+    for _ in range(_MAX_REFUSALS + 1):
         best = int(gains.argmax())
-        gain = float(gains[best])
-        if gain <= self.tol:
-            return None, gain
-        refused.add(best)
-        return with_column(self.Phi, self.state, best, float(S[best]), float(Q[best])), gain
+        if gains[best] <= tol:
+            return None
+        grown = with_column(Phi, state, best, float(S[best]), float(Q[best]))
+        if grown.is_better_than(state):
+            return grown
+        gains[best] = 0.0
+    return None
+
+
+def _exchanged(Phi: FloatArray, state: State, found: ColumnStatistics, tol: float) -> State | None:
+    """With one column replaced by another, where that raises the evidence."""
+    for place, column, S, Q in exchanges(state, *found):
+        kept = np.arange(state.index.size) != place
+        changed = with_column(Phi, state, column, S, Q, kept)
+        if changed.evidence > state.evidence + tol:
+            return changed
+    return None
 
 
 def candidates(
     Phi: FloatArray,
     squares: FloatArray,
     state: State,
-    threads: Callable[[], AbstractContextManager[object]] = nullcontext,
-) -> Candidates:
+    threads: Threads = nullcontext,
+) -> ColumnStatistics:
     """Sparsity S and quality Q of all columns, which of them may be added, and L^-1 Phi'B phi_m.
 
     S_m = phi_m'(B - B Phi Sigma Phi'B) phi_m, and Q_m = phi_m'B(t - Phi w) at the mode.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.silence import silenced
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.lazy_prediction import lazy_methods
@@ -29,8 +31,6 @@ from kernelet.machine import (
 from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
 from kernelet.persistence.machines import calibrated_machine
 
-FloatArray = NDArray[np.float64]
-METHODS = ("sigmoid", "temperature")
 # scikit-learn's number of folds, each of which must hold a row of every class
 _FOLDS = 5
 
@@ -135,7 +135,31 @@ def calibrate(
     >>> calibrated.predict_proba(X[1400:]).shape
     (397, 10)
     """
-    choice("method", method, METHODS)
+    labels = _checked_labels(model, y, method)
+    fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
+    if np.unique(labels, return_counts=True)[1].min() < _FOLDS:
+        # a frozen model is the same in every fold, so that one fold of all rows is as good
+        rows = np.arange(labels.size)
+        fitted.set_params(cv=[(rows, rows)])
+    # the weights are for the calibration alone, which is what is wanted of a frozen model
+    with silenced(UserWarning, "Since FrozenEstimator does not appear to accept"):
+        fitted.fit(X, labels, sample_weight=sample_weight)
+    (inner,) = fitted.calibrated_classifiers_
+    result = CalibratedClassifier()
+    result.estimator_ = model
+    result.calibrated_machine_ = CalibratedMachine(
+        model.machine_, _CALIBRATIONS[method](inner.calibrators)
+    )
+    result.classes_ = model.classes_
+    result.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        result.feature_names_in_ = model.feature_names_in_
+    return result
+
+
+def _checked_labels(model: Any, y: ArrayLike, method: str) -> NDArray[Any]:
+    """The labels, if the model can be calibrated with them by this method."""
+    choice("method", method, _CALIBRATIONS)
     if method == "temperature" and parse_version(sklearn.__version__) < parse_version("1.8"):
         raise ValueError(
             'method="temperature" needs scikit-learn 1.8 or newer, this is '
@@ -147,7 +171,7 @@ def calibrate(
             f"kernelet, or what compress makes of a two-class SVC; got {type(model).__name__}."
         )
     check_is_fitted(model)
-    labels = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
     unknown = np.setdiff1d(labels, model.classes_)
     if unknown.size:
         raise ValueError(f"y holds {unknown.tolist()!r}, which the model does not know.")
@@ -156,31 +180,23 @@ def calibrate(
         raise ValueError(
             f"y holds no row of {missing.tolist()!r}; calibration needs rows of all classes."
         )
-    fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
-    if np.unique(labels, return_counts=True)[1].min() < _FOLDS:
-        # a frozen model is the same in every fold, so that one fold of all rows is as good
-        rows = np.arange(labels.size)
-        fitted.set_params(cv=[(rows, rows)])
-    # the weights are for the calibration alone, which is what is wanted of a frozen model
-    with silenced(UserWarning, "Since FrozenEstimator does not appear to accept"):
-        fitted.fit(X, labels, sample_weight=sample_weight)
-    (inner,) = fitted.calibrated_classifiers_
-    calibration: Calibration
-    if method == "sigmoid":
-        calibration = SigmoidCalibration(
-            np.array([calibrator.a_ for calibrator in inner.calibrators]),
-            np.array([calibrator.b_ for calibrator in inner.calibrators]),
-        )
-    else:
-        calibration = TemperatureCalibration(float(inner.calibrators[0].beta_))
-    result = CalibratedClassifier()
-    result.estimator_ = model
-    result.calibrated_machine_ = CalibratedMachine(model.machine_, calibration)
-    result.classes_ = model.classes_
-    result.n_features_in_ = model.n_features_in_
-    if hasattr(model, "feature_names_in_"):
-        result.feature_names_in_ = model.feature_names_in_
-    return result
+    return labels
+
+
+def _sigmoids(calibrators: list[Any]) -> Calibration:
+    slopes, offsets = ([getattr(each, name) for each in calibrators] for name in ("a_", "b_"))
+    return SigmoidCalibration(np.array(slopes), np.array(offsets))
+
+
+def _temperature(calibrators: list[Any]) -> Calibration:
+    return TemperatureCalibration(float(calibrators[0].beta_))
+
+
+# What becomes of scikit-learn's calibrators of each method, one for each class.
+_CALIBRATIONS: dict[str, Callable[[list[Any]], Calibration]] = {
+    "sigmoid": _sigmoids,
+    "temperature": _temperature,
+}
 
 
 def _write(model: CalibratedClassifier) -> Record:

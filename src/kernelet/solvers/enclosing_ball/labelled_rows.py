@@ -41,6 +41,10 @@ class LabelledRows(Protocol):
         """The sum of a function of a block over the blocks of all rows, in their order."""
         ...
 
+    def whole(self) -> Block | None:
+        """All of them, where they are in memory."""
+        ...
+
     def first_of_each_class(self) -> Block:
         """A row of each class that has any."""
         ...
@@ -81,7 +85,6 @@ class TableRows:
         return drawn if drawn.weights.all() else drawn.take(np.flatnonzero(drawn.weights))
 
     def whole(self) -> Block:
-        """All rows."""
         return self._all if self._counted else self._all.take(np.flatnonzero(self._all.weights))
 
     def total(self, function: Callable[[Block], S], name: str) -> S:
@@ -125,6 +128,9 @@ class OutOfCoreLabelledRows:
     def total(self, function: Callable[[Block], S], name: str) -> S:
         # float32 rows are not worth the time of doubles
         return self._blocks.total(function, name, single=True)
+
+    def whole(self) -> None:
+        return None
 
     def first_of_each_class(self) -> Block:
         rows = self._sample

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.training_data import TrainingSet
+from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.search.inner_problem import (
     BlockProblem,
     LossProblem,
@@ -116,7 +116,7 @@ class RowsOutOfCore:
 
 
 def labelled_rows(
-    data: TrainingSet | OutOfCoreData, problem: BlockProblem, classes: NDArray[Any]
+    data: TrainingData | OutOfCoreData, problem: BlockProblem, classes: NDArray[Any]
 ) -> SearchRows:
     """Rows with classes, and a problem stated for these."""
     if isinstance(data, OutOfCoreData):

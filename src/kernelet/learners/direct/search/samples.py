@@ -13,7 +13,7 @@ from scipy import sparse
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense, is_sparse
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.weights import without_rounding
+from kernelet.learners.base.training_kernel import without_rounding
 from kernelet.learners.direct.search.inner_problem import (
     BlockProblem,
     InnerSolution,
