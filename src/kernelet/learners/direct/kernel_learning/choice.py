@@ -86,7 +86,7 @@ class KernelTask:
 
 
 def kernel_task(
-    estimator: Any,
+    estimator: object,
     kernel: Kernel,
     shape: tuple[int, int],
     n_searches: int = 1,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, final
+from typing import Protocol, final
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray, dense
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense
 from kernelet.learners.direct.search.inner_problem import LossProblem
 from kernelet.machine import KernelMachine
 
@@ -40,7 +40,7 @@ class HeldOutLoss(Guard):
     # a mean over the same rows, whose noise mostly cancels between two machines
     worth = 1e-3
 
-    def __init__(self, X: Any, problem: LossProblem) -> None:
+    def __init__(self, X: Rows, problem: LossProblem) -> None:
         self.X, self.problem = X, problem
 
     def __call__(self, machine: KernelMachine) -> float:
@@ -79,7 +79,7 @@ class HeldOutVolume(Guard):
     # ranks among random rows are noisier than a loss
     worth = 1e-2
 
-    def __init__(self, X: Any, weights: FloatArray, reference: FloatArray) -> None:
+    def __init__(self, X: Rows, weights: FloatArray, reference: FloatArray) -> None:
         self.X, self.shares = X, weights / weights.sum()
         self.reference = reference
 
@@ -91,7 +91,7 @@ class HeldOutVolume(Guard):
         return 1.0 - float(self.shares @ below) / (2 * others.size)
 
 
-def shuffled_features(X: Any, weights: FloatArray, seed: int) -> FloatArray:
+def shuffled_features(X: Rows, weights: FloatArray, seed: int) -> FloatArray:
     """Rows whose features are those of rows drawn by their weights, each feature by itself."""
     rng = np.random.default_rng(seed)
     n = max(1, min(_REFERENCE_ROWS, _REFERENCE_NUMBERS // X.shape[1]))

@@ -12,7 +12,7 @@ features cost digits after that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -36,7 +36,7 @@ _BLOCK = 1 << 20
 _LARGEST_ERROR = 1e-2
 
 
-def are_distances_precise(extent: FloatArray, kernel: RadialKernel, dtype: Any) -> bool:
+def are_distances_precise(extent: FloatArray, kernel: RadialKernel, dtype: type) -> bool:
     """Whether |p(x)|^2 + |v|^2 - 2 p(x)'v, in this precision, is the distance for all rows.
 
     At a gamma that makes distances of 10^14 it is noise, if it does not overflow. ``extent`` is
@@ -61,7 +61,7 @@ class StandardRows:
         float32 or float64; CSR rows are float64.
     """
 
-    def __init__(self, source: GrowingSample, n: int, dtype: Any) -> None:
+    def __init__(self, source: GrowingSample, n: int, dtype: type) -> None:
         self._source = source
         self.centre, self.spread = source.centre, source.spread
         self.unit = np.where(self.spread > 0.0, self.spread, 1.0)

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
 from kernelet.learners.direct.kernel_learning.guards import Guard
@@ -54,7 +53,7 @@ _BLIND = 5
 # One width per feature adds parameters, so it has to gain ten times as much as one for all.
 _WORTH_PER_FEATURE = 1e-2
 # L-BFGS ends here where the guard has not ended it: far below any step that the guard notices.
-_LEAST_DROP, _LEAST_SLOPE = 1e-9, 1e-6
+_ENDS = {"ftol": 1e-9, "gtol": 1e-6}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,7 @@ class LearnedKernel:
 
 
 def learn_widths(
-    X: Any,
+    X: Rows,
     kernel: RadialKernel,
     problem: SearchProblem,
     vectors: FloatArray,
@@ -138,7 +137,7 @@ class _Search:
     """L-BFGS over (Z, log widths), which remembers the kernel of the least guard."""
 
     def __init__(
-        self, X: Any, inner: InnerProblem, at: Evaluation, guard: Guard, kernel: RadialKernel
+        self, X: Rows, inner: InnerProblem, at: Evaluation, guard: Guard, kernel: RadialKernel
     ) -> None:
         self.objective = MarginalObjective(X, kernel, inner)
         self.guard = guard
@@ -170,12 +169,7 @@ class _Search:
                 method="L-BFGS-B",
                 bounds=[(None, None)] * split + [(-span, span)] * widths.size,
                 callback=self._accepted,
-                options={
-                    "maxiter": max_iter,
-                    "maxcor": MEMORY,
-                    "ftol": _LEAST_DROP,
-                    "gtol": _LEAST_SLOPE,
-                },
+                options={"maxiter": max_iter, "maxcor": MEMORY, **_ENDS},
             )
 
     def run_per_feature(self, max_iter: int) -> None:
@@ -185,7 +179,7 @@ class _Search:
         if self.least > (1.0 - _WORTH_PER_FEATURE) * before:
             self.best, self.least = self.nearest, before
 
-    def _accepted(self, intermediate_result: Any) -> None:
+    def _accepted(self, intermediate_result: object) -> None:
         value = self.guard(self.last.machine)
         self.waited += 1
         if value < self.least:

@@ -7,14 +7,13 @@ where it began, and looks as if it had converged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
-from kernelet.kernels.numerics.arrays import is_sparse
+from kernelet.kernels.numerics.arrays import Rows, is_sparse
 from kernelet.learners.direct.search.objective import Evaluation
 
 # Rows by which kernel values are judged, spread evenly: a share of 90 % is known to 1.3 points.
@@ -37,7 +36,9 @@ _SUSPECT = 0.9
 _COLUMNS_AT_ONCE = 64
 
 
-def warn_of_flat_kernel(estimator: Any, X: Any, given: Kernel, ends: Sequence[Evaluation]) -> None:
+def warn_of_flat_kernel(
+    estimator: object, X: Rows, given: Kernel, ends: Sequence[Evaluation]
+) -> None:
     """Warn where neither the kernel given nor the one learned distinguishes the rows.
 
     Parameters
@@ -76,7 +77,7 @@ def warn_of_flat_kernel(estimator: Any, X: Any, given: Kernel, ends: Sequence[Ev
         )
 
 
-def _problem(kernels: Sequence[Kernel], ends: Sequence[Evaluation], rows: Any) -> str | None:
+def _problem(kernels: Sequence[Kernel], ends: Sequence[Evaluation], rows: Rows) -> str | None:
     """What nearly all rows have in common: "nothing" or "the same"."""
     K = np.hstack([k(rows, end.vectors) for k, end in zip(kernels, ends, strict=True)])
     K = K / kernels[0].largest_value
@@ -85,7 +86,7 @@ def _problem(kernels: Sequence[Kernel], ends: Sequence[Evaluation], rows: Any) -
     return "the same" if np.mean(K.min(axis=1) > _SAME) > _MOST else None
 
 
-def warn_of_outliers(estimator: Any, X: Any) -> None:
+def warn_of_outliers(estimator: object, X: Rows) -> None:
     """Warn where a few rows lie so far out in a column that all others are the same in it.
 
     Parameters

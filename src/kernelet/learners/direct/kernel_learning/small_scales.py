@@ -7,12 +7,11 @@ of the distances get a scale of zero, if rows held out cost no more without them
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kernelet.kernels import ScaledFeatures
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.direct.search.cost_path import divided
 from kernelet.learners.direct.search.inner_problem import LossProblem, SmoothProblem
 from kernelet.learners.direct.search.objective import Evaluation
@@ -61,7 +60,7 @@ def without_small_scales(source: GrowingSample, at: Evaluation, seed: int) -> Ev
 
 
 def _held_out_loss(
-    X: Any, problem: SmoothProblem, at: Evaluation, scales: FloatArray, seed: int
+    X: Rows, problem: SmoothProblem, at: Evaluation, scales: FloatArray, seed: int
 ) -> float:
     """Over the vectors found, on a quarter of the rows, or of 4000 of them."""
     kept, held = divided(np.ones(X.shape[0]), seed)[0]

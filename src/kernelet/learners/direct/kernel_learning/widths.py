@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, final
+from typing import ClassVar, Protocol, final
 
 import numpy as np
 
 from kernelet.kernels import Kernel, ScaledFeatures
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
 from kernelet.learners.direct.search.objective import Evaluation
@@ -26,7 +26,7 @@ class Widths(Protocol):
         """The kernel of these logarithms."""
         ...
 
-    def derivatives(self, X: Any, at: Evaluation) -> FloatArray:
+    def derivatives(self, X: Rows, at: Evaluation) -> FloatArray:
         """dW / d logs, by the envelope theorem: the coefficients are held fixed.
 
         Parameters
@@ -49,7 +49,7 @@ class OneWidth:
     def kernel(self, logs: FloatArray) -> RadialKernel:
         return with_gamma(self.start, self.start.gamma * float(np.exp(logs[0])))
 
-    def derivatives(self, X: Any, at: Evaluation) -> FloatArray:
+    def derivatives(self, X: Rows, at: Evaluation) -> FloatArray:
         kernel = at.kernel
         assert isinstance(kernel, RadialKernel)
         score_weights, norm_weights = _weights(at)
@@ -68,7 +68,7 @@ class WidthPerFeature:
     def kernel(self, logs: FloatArray) -> ScaledFeatures:
         return ScaledFeatures(self.start, tuple(np.exp(0.5 * logs)))
 
-    def derivatives(self, X: Any, at: Evaluation) -> FloatArray:
+    def derivatives(self, X: Rows, at: Evaluation) -> FloatArray:
         kernel = at.kernel
         assert isinstance(kernel, ScaledFeatures)
         score_weights, norm_weights = _weights(at)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import cho_solve
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
 from kernelet.machine import KernelMachine
 from kernelet.rows.block import IndexArray
@@ -118,7 +116,7 @@ class RidgeProblem:
 
 
 def leave_one_out(
-    machine: KernelMachine, X: Any, Y: FloatArray, weights: FloatArray, C: float, bias: bool
+    machine: KernelMachine, X: Rows, Y: FloatArray, weights: FloatArray, C: float, bias: bool
 ) -> FloatArray:
     """Deviations of each row from the machine that is fitted without it, the vectors held.
 

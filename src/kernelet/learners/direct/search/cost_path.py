@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.direct.search.inner_problem import LossProblem, SearchProblem, Start
 from kernelet.learners.direct.search.result import Descent
 from kernelet.rows.block import IndexArray
@@ -66,7 +65,7 @@ class ChosenCost:
 
 
 def choose_cost(
-    X: Any,
+    X: Rows,
     weights: FloatArray,
     problem: SearchProblem,
     vectors: FloatArray,
@@ -165,7 +164,7 @@ class _Path:
 
     def __init__(
         self,
-        X: Any,
+        X: Rows,
         problem: LossProblem,
         search: Search,
         parts: list[tuple[Part, Part]],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
 from kernelet.kernels import Kernel, require_input_gradient
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
@@ -103,7 +103,7 @@ class Limits:
 
 
 def learn_direct(
-    X: Any,
+    X: Rows,
     kernel: Kernel,
     inner: InnerProblem,
     vectors: FloatArray,

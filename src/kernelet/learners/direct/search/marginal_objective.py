@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, check_rows
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows
 from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
 from kernelet.learners.direct.search.objective import (
     Evaluation,
@@ -103,7 +102,9 @@ class MarginalObjective(VectorObjective):
     inner : InnerProblem
     """
 
-    def __init__(self, X: Any, kernel: Kernel, inner: InnerProblem) -> None:
+    rows_read: int | None = None  # rows in memory are not counted
+
+    def __init__(self, X: Rows, kernel: Kernel, inner: InnerProblem) -> None:
         self.X = check_rows(X)
         self.kernel = kernel
         self.inner = inner
@@ -139,11 +140,6 @@ class MarginalObjective(VectorObjective):
     def n_rows(self) -> int:
         """Rows that are worked on at once."""
         return int(self.X.shape[0])
-
-    @property
-    def rows_read(self) -> None:
-        """Rows in memory are not counted."""
-        return None
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows that might become vectors: ``n_rows`` at random, or all."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.search.inner_problem import (
@@ -45,7 +45,7 @@ class SearchRows(Protocol):
     @property
     def shape(self) -> tuple[int, int]: ...
     @property
-    def X(self) -> Any: ...
+    def X(self) -> Rows: ...
     @property
     def weights(self) -> FloatArray: ...
     @property
@@ -66,7 +66,7 @@ class SearchRows(Protocol):
 class RowsInMemory:
     """Rows in memory; see `SearchRows`."""
 
-    X: Any
+    X: Rows
     weights: FloatArray
     inner: SearchProblem
     y: Any = None
