@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from kernelet.learners.direct.search.objective import Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import RowsInMemory, RowsOutOfCore, SearchRows
-from kernelet.learners.direct.search.samples import GrowingSample
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 
 # What is called after every step; the search ends when it returns True.
@@ -238,15 +236,17 @@ def _joint_objective(
         return None
     # the twin of a loss that is not smooth can do with a sample of out-of-core rows
     searched = RowsInMemory(rows.X, rows.weights, smooth) if is_twin else rows
-    sample = searched.sample(seed, n_vectors)
-    if not _can_join(task.kernel, sample):
+    sample, kernel = searched.sample(seed, n_vectors), task.kernel
+    if not isinstance(kernel, RadialKernel):
+        return None
+    if not are_distances_precise(sample.extent, kernel, np.float64):
         return None
     solution = start.solution
     if solution is not None and solution[1].size != smooth.n_outputs:
         solution = None  # read from a file that is not to be trusted
     return JointObjective(
         sample,
-        task.kernel,
+        kernel,
         task.learn,
         n_vectors,
         n_first=start.n_rows,
@@ -254,13 +254,6 @@ def _joint_objective(
         rank=task.rank,
         unit=start.unit,
         start=solution,
-    )
-
-
-def _can_join(kernel: Kernel, rows: GrowingSample) -> TypeGuard[RadialKernel]:
-    """Whether `JointObjective` can be computed."""
-    return isinstance(kernel, RadialKernel) and are_distances_precise(
-        rows.extent, kernel, np.float64
     )
 
 
@@ -276,9 +269,7 @@ def _settled(end: Descent, objective: JointObjective, drops: bool, seed: int) ->
     return replace(end, best=best, kernel_gain=gain)
 
 
-def _preliminary(
-    on_step: OnStep | None,
-) -> OnStep | None:
+def _preliminary(on_step: OnStep | None) -> OnStep | None:
     """What is called after the steps of a search from where another goes on."""
     if on_step is None:
         return None
