@@ -18,15 +18,21 @@ from numpy.testing import assert_allclose
 
 import kernelet
 from kernelet.kernels import Gaussian
-from kernelet.solvers.interior_point.primal_dual import interior_point
+from kernelet.solvers.interior_point import complementarity, newton, primal_dual
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
 from kernelet.solvers.interior_point.regularizers import Ridge
 from kernelet.subspace import WhitenedMap
 
 pytest.importorskip("numba")
-from kernelet._accelerate import accelerated
+from kernelet._accelerate import accelerated, products
 from kernelet._accelerate import hinge_ridge as compiled
 
 TINY = float(np.finfo(np.float64).tiny)
+TWINS = (complementarity, newton, primal_dual)
+SHARED = """
+AHEAD AIM BACK_OFF CIRCLING CORRECTORS LARGEST LONGER LONG_PATIENCE LONG_STEP NEAR PATIENCE
+PIVOT_FLOOR RECENTRING SMALLEST
+"""
 
 
 def test_the_loops_are_found():
@@ -66,10 +72,7 @@ def test_compiled_loop_equals_its_twin(C):
                 linear,
                 u,
                 Ridge(),
-                tol=1e-9,
-                max_iter=n_steps,
-                constant=3.0,
-                unit=TINY,
+                Limits(1e-9, n_steps, constant=3.0, unit=TINY),
                 margin=margin,
             )
             assert n_iter == twin.n_iter
@@ -80,6 +83,13 @@ def test_compiled_loop_equals_its_twin(C):
             assert_allclose(gap, twin.gap, rtol=1e-2, atol=1e-11)
 
 
+def test_constants_are_those_of_the_twin():
+    mine = vars(products) | vars(compiled)
+    for name in SHARED.split():
+        (value,) = {vars(module)[name] for module in TWINS if name in vars(module)}
+        assert mine[name] == value, name
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 6, 7])
 @pytest.mark.parametrize("n", [1, 3, 4, 9])
 def test_compiled_products(n, k):
@@ -87,40 +97,39 @@ def test_compiled_products(n, k):
     A, theta, v = rng.normal(size=(n, k)), rng.uniform(size=n), rng.normal(size=k)
     expected = A.T @ np.diag(theta) @ A + np.diag(np.arange(k) < k - 1)
     M, L, factor = np.empty((k, k)), np.zeros((k, k)), np.zeros((k, k))
-    compiled._gram(A, theta, M)
+    products.gram(A, theta, M)
     assert_allclose(np.tril(M), np.tril(expected), atol=1e-14)
-    assert compiled._cholesky(M, L)
+    assert products.cholesky(M, L)
     assert_allclose(L @ L.T, expected, atol=1e-14)
-    assert compiled._triangle(A, theta, factor)
+    assert products.triangle(A, theta, factor)
     assert_allclose(factor @ factor.T, expected, atol=1e-14)
     x = v.copy()
-    compiled._solve(factor, x)
+    products.solve(factor, x)
     assert_allclose(expected @ x, v, atol=1e-10)
     out = np.empty(n)
-    compiled._times(A, v, out)
+    products.times(A, v, out)
     assert_allclose(out, A @ v, atol=1e-14)
     sums = v.copy()
-    compiled._add_sums(A, theta, sums)
+    products.add_sums(A, theta, sums)
     assert_allclose(sums, v + theta @ A, atol=1e-14)
 
 
 def test_cholesky_tells_of_pivots_that_lost_ten_digits():
     L = np.zeros((2, 2))
-    assert compiled._cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-9]]), L)
-    assert not compiled._cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-11]]), L)
-    assert not compiled._cholesky(np.array([[4.0, 2.0], [2.0, -1.0]]), L)
+    assert products.cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-9]]), L)
+    assert not products.cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-11]]), L)
+    assert not products.cholesky(np.array([[4.0, 2.0], [2.0, -1.0]]), L)
 
 
 def compiled_direction(A, theta, r, rho):
     n, k = A.shape
-    L, dv, da = np.zeros((k, k)), np.empty(k), np.empty(n)
-    assert compiled._triangle(A, theta, L)
-    ones, zeros, unused = np.ones(n), np.zeros(n), np.empty((4, n))
-    compiled._direction(
-        A, L, True, theta, -r, rho, ones, ones, ones, ones, np.ones((4, n)), zeros, zeros,
-        dv, da, unused[0], unused[1], unused[2:],
-    )  # fmt: skip
-    return dv, da
+    L, dv = np.zeros((k, k)), np.empty(k)
+    assert products.triangle(A, theta, L)
+    rows = np.ones((compiled.N_LINES, n))
+    rows[[compiled.AIM_S, compiled.AIM_XI]] = 0.0
+    rows[compiled.THETA], rows[compiled.RESIDUAL] = theta, rho
+    compiled._direction(A, L, True, rows, -r, dv, compiled.ONE)
+    return dv, rows[compiled.ONE]
 
 
 def test_a_direction_keeps_what_is_small_beside_what_is_large():

@@ -112,7 +112,7 @@ class TestColumnEncoder:
             matrix = encoder.transform({"c": ["u", "w", "x"], "d": ["a", "a", "b"]})
         assert_array_equal(matrix, [[1, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
         (message,) = (str(warning.message) for warning in caught)
-        assert message.startswith("column 'c' holds 'w', which was not there in training; 2 of 3")
+        assert message.startswith("column 'c' holds 'w', which was not seen in training; 2 of 3")
         assert caught[0].filename == __file__
 
     def test_constant_columns(self):

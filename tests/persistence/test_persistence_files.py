@@ -376,7 +376,7 @@ MISFITS = {
     "a column twice": (
         "encoder:columns",
         [{"name": "a", "kind": "number"}] * 2,
-        "the column 'a' is there twice",
+        "the column 'a' appears twice",
     ),
     "too many columns": (
         "encoder:columns",

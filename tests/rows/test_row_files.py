@@ -82,7 +82,7 @@ class TestNpy:
             npy_chunks("a.npy", rows_per_chunk=0)
         with pytest.raises(ValueError, match=r"no rows in none\.npy"):
             npy_chunks("none.npy")
-        with pytest.raises(ValueError, match=r"archive\.npz is no \.npy file"):
+        with pytest.raises(ValueError, match=r"archive\.npz is not a \.npy file"):
             npy_chunks("archive.npz")
 
 
@@ -149,7 +149,7 @@ class TestParquet:
             parquet_chunks("z.parquet")
         with pytest.raises(ValueError, match=r"b\.parquet has no column 'c'"):
             parquet_chunks("[ab].parquet", target="label")
-        with pytest.raises(ValueError, match=r"c\.parquet has a column 'e' more"):
+        with pytest.raises(ValueError, match=r"c\.parquet has an extra column 'e'"):
             parquet_chunks("[ac].parquet", target="label")
         with pytest.raises(ValueError, match=r"a\.parquet has no column 'y'"):
             parquet_chunks("a.parquet", target="y")

@@ -17,7 +17,7 @@ from kernelet.rows.survey import survey
 from kernelet.solvers import Status, hinge_lasso
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.solvers.blocks.margins import Point
-from kernelet.solvers.blocks.norms import NormPenalty
+from kernelet.solvers.blocks.norms import LinearNormPenalty
 from kernelet.solvers.hinge.working_set import Subproblem
 from kernelet.subspace import PrincipalMap
 
@@ -40,7 +40,7 @@ def test_few_rows_at_a_time_end_where_all_do(make, C, norm, monkeypatch):
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._NEAR_ROWS_PER_FEATURE", 0)
     rows = elsewhere(X, y)
     space = PrincipalMap.from_vectors(Gaussian(1.0 / X.shape[1]), X[:100], 15)
-    penalty = NormPenalty(norm)
+    penalty = LinearNormPenalty(norm)
     (found,) = block_hinge(rows, space, rows.sample(1500, 0), C, tol=1e-5, penalty=penalty)
     whole = hinge_lasso(space.features(X), 2.0 * y - 1.0, C, norm=norm, tol=1e-9)
     assert found.is_optimal
@@ -66,7 +66,7 @@ def test_a_linear_term_is_minimised_within_the_radius(norm, radius, seed):
     # the bias is not held, so that it must be bounded by the rows
     linear[-1] = 0.1 * rng.normal()
     at = Point(rng.normal(size=(m, 1)), np.zeros(1))
-    found = NormPenalty(norm).solve_tilted(Subproblem(Phi, y, u, linear), 1e-9, at, radius)
+    found = LinearNormPenalty(norm).solve_tilted(Subproblem(Phi, y, u, linear), 1e-9, at, radius)
     steps = radius / Phi.std(axis=0)
     lower, upper = at.weights[:, 0] - steps, at.weights[:, 0] + steps
     # variables w, b, slacks and sizes of the weights
@@ -95,7 +95,7 @@ def test_out_of_passes(monkeypatch):
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._MAX_PASSES", 2)
     rows = elsewhere(X, y)
     space = PrincipalMap.from_vectors(Gaussian(0.5), X[:100], 15)
-    (found,) = block_hinge(rows, space, rows.sample(400, 0), 50.0, penalty=NormPenalty())
+    (found,) = block_hinge(rows, space, rows.sample(400, 0), 50.0, penalty=LinearNormPenalty())
     assert found.status is Status.ITERATION_LIMIT
     whole = hinge_lasso(space.features(X), 2.0 * y - 1.0, 50.0)
     assert found.dual_value <= whole.primal_value <= found.primal_value

@@ -16,7 +16,7 @@ from kernelet.solvers import hinge_ridge_many
 from kernelet.solvers.blocks import hinge as block_hinge_module
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.solvers.blocks.margins import Point, Targets
-from kernelet.solvers.smooth_loss.newton import _Search as NewtonSearch
+from kernelet.solvers.smooth_loss.newton import _NewtonSearch
 from kernelet.subspace import WhitenedMap
 from tests.rows.test_rows import cut, labelled
 
@@ -123,7 +123,7 @@ class TestSquaredHinge:
         assert_allclose(found.weights, expected.weights, atol=1e-6)
 
     def test_a_step_that_is_too_long_is_halved(self):
-        search = NewtonSearch(np.array([1.0, 0.0]), 1e-9)
+        search = _NewtonSearch(np.array([1.0, 0.0]), 1e-9)
         # 1/2 w^2 + 2 w^2 + b^2 with a curvature that is told too small
         search.learn(2.0, np.array([4.0, 0.0]), np.diag([1.0, 2.0]))
         assert_allclose(search.at, [1.0 - 5.0 / 2.0, 0.0])

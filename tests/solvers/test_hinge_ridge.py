@@ -22,7 +22,7 @@ from kernelet.solvers.hinge import rounds as hinge_ridge_rounds
 from kernelet.solvers.hinge.working_set import Subproblem
 from kernelet.solvers.interior_point.complementarity import Pair
 from kernelet.solvers.interior_point.newton import NewtonSystem
-from kernelet.solvers.interior_point.primal_dual import _iterate
+from kernelet.solvers.interior_point.primal_dual import Limits, _iterate
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.rows import as_rows
 from kernelet.subspace import WhitenedMap
@@ -498,5 +498,5 @@ def test_no_progress_ends_an_interior_point_however_wide_the_gap():
         def advance(self, least, recentre):
             pass
 
-    end = _iterate(Stuck(), 1e-8, 200, 0.0, 1.0)
+    end = _iterate(Stuck(), Limits(1e-8, 200))
     assert (end.gap, end.n_iter) == (0.5, 51)

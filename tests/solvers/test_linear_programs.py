@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
+from kernelet.solvers.chosen_rows import ChosenRows
 from kernelet.solvers.interior_point.complementarity import centred
 from kernelet.solvers.interior_point.newton import weighted_gram
-from kernelet.solvers.interior_point.primal_dual import interior_point
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
 from kernelet.solvers.interior_point.regularizers import Lasso, MaxNorm
-from kernelet.solvers.linear_program.chosen_rows import ChosenRows
 from kernelet.solvers.linear_program.crossover import LinearProgram, nearest_vertex
 from kernelet.solvers.linear_program.norms import LargestNorm, OneNorm, lower_bound
 
@@ -217,11 +217,11 @@ def test_interior_point_needs_little_from_a_near_start(make):
     y = np.where(Phi[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
     A = y[:, None] * np.c_[Phi, np.ones(300)]
     zero, u = np.zeros(9), np.ones(300)
-    cold = interior_point(A, zero, u, make(8), tol=1e-8, max_iter=100)
+    cold = interior_point(A, zero, u, make(8), Limits(1e-8, 100))
     assert cold.gap <= 1e-8
     value = make(8).primal(cold.variables[:-1]) + np.maximum(0.0, 1.0 - A @ cold.variables).sum()
     start = (cold.variables, 1e-4 * value / 600)
-    warm = interior_point(A, zero, u, make(8), tol=1e-8, max_iter=100, start=start)
+    warm = interior_point(A, zero, u, make(8), Limits(1e-8, 100), start=start)
     assert warm.gap <= 1e-8
     assert warm.n_iter <= 0.6 * cold.n_iter
 

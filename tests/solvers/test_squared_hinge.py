@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from kernelet.solvers.rows import ArrayRows, Rows
 from kernelet.solvers.solution import Solution, Status
 from kernelet.solvers.squared_hinge import rounds
-from kernelet.solvers.squared_hinge.certificate import Point, prove
+from kernelet.solvers.squared_hinge.certificate import ProvenPoint, prove
 from kernelet.solvers.squared_hinge.newton import _exact_step, minimize
 from kernelet.solvers.squared_hinge.ridge import squared_hinge_ridge, squared_hinge_ridge_many
 from kernelet.solvers.squared_hinge.system import ActiveSystem
@@ -498,7 +498,7 @@ def test_distance_is_primal_minus_dual(seed, n):
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     C, a = rng.uniform(0.1, 3.0, n), rng.uniform(0.0, 1.0, n)
     a[y > 0] *= a[y < 0].sum() / a[y > 0].sum()
-    point = Point(w, b, a, Phi.T @ (y * a), np.nan, np.nan)
+    point = ProvenPoint(w, b, a, Phi.T @ (y * a), np.nan, np.nan)
     proven = prove(point, C, 1.0 - y * (Phi @ w + b))
     value = primal_value(Phi, y, C, w, b)
     assert_allclose(proven.primal_value, value, rtol=1e-12)

@@ -92,12 +92,12 @@ def test_a_class_without_rows_and_costs_of_any_size():
     assert_allclose(found.values, 0.0)
 
 
-def test_where_it_does_not_get_to_the_tolerance_it_says_so():
+def test_where_it_does_not_get_to_the_tolerance_it_says_so(monkeypatch):
     weights, intercepts = machines(COSTS)
-    far = squared_hinge_nearby(
-        PHI, Y, COSTS, 100.0 * RNG.normal(size=(5, 4)), intercepts, tol=1e-9, max_iter=2
-    )
-    assert far is None
+    far = 100.0 * RNG.normal(size=(5, 4))
+    with monkeypatch.context() as patched:
+        patched.setattr("kernelet.solvers.squared_hinge.nearby._MAX_STEPS", 2)
+        assert squared_hinge_nearby(PHI, Y, COSTS, far, intercepts, tol=1e-9) is None
     assert squared_hinge_nearby(PHI, Y, COSTS, np.nan * weights, intercepts, tol=1e-9) is None
     none = np.empty((300, 0))
     assert squared_hinge_nearby(none, Y, COSTS, np.empty((0, 4)), intercepts, tol=1e-9) is None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.datasets._random import Labels, RandomState, Rows, random_stream
+from kernelet.datasets._random import Labels, RandomState, Samples, random_stream
 
 
-def checkerboard_labels(X: Rows) -> Labels:
+def checkerboard_labels(X: Samples) -> Labels:
     r"""Return the colour of the unit square that each row lies in.
 
     .. math:: y(x) = (\lfloor x_1 \rfloor + \lfloor x_2 \rfloor) \bmod 2
@@ -39,7 +39,7 @@ def make_checkerboard(
     n_squares: int = 4,
     flip: float = 0.0,
     random_state: RandomState = None,
-) -> tuple[Rows, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw points uniformly from an ``n_squares`` by ``n_squares`` board of unit squares.
 
     .. math::
@@ -89,7 +89,7 @@ def make_checkerboard(
     return X, checkerboard_labels(X) ^ switched
 
 
-def checkerboard_grid(*, n_squares: int = 4, n_points: int = 199) -> tuple[Rows, Labels]:
+def checkerboard_grid(*, n_squares: int = 4, n_points: int = 199) -> tuple[Samples, Labels]:
     """Return a regular grid of inner points of the board, the usual test set.
 
     The coordinates along each side are ``n_squares * i / (n_points + 1)``, i = 1, ..., n_points.

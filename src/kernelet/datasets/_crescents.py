@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.datasets._random import Labels, RandomState, Rows, fair_labels, random_stream
+from kernelet.datasets._random import Labels, RandomState, Samples, fair_labels, random_stream
 
 
 def make_banana(
     n_samples: int = 400, *, noise: float = 0.3, random_state: RandomState = None
-) -> tuple[Rows, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw two noisy half circles that reach into each other.
 
     .. math::
@@ -50,5 +50,6 @@ def make_banana(
     y = fair_labels(stream, n_samples, 2)
     t = stream.uniform(0.0, np.pi, size=n_samples)
     arc = np.column_stack([np.cos(t), np.sin(t)])
+    # (1 - cos t, 1/2 - sin t): the half circle turned round, so that each reaches into the other
     arc[y == 1] = np.array([1.0, 0.5]) - arc[y == 1]
     return arc + noise * stream.standard_normal((n_samples, 2)), y

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.datasets._random import Labels, RandomState, Rows, fair_labels, random_stream
+from kernelet.datasets._random import Labels, RandomState, Samples, fair_labels, random_stream
 
 # Ripley 1994, section 2: two components a class, common covariance 0.03 I
 _RIPLEY_MEANS = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
 _RIPLEY_VARIANCE = 0.03
 
 
-def make_ripley(n_samples: int = 250, *, random_state: RandomState = None) -> tuple[Rows, Labels]:
+def make_ripley(
+    n_samples: int = 250, *, random_state: RandomState = None
+) -> tuple[Samples, Labels]:
     r"""Draw Ripley's two classes in the plane, each a mixture of two normals.
 
     .. math::
@@ -55,7 +57,7 @@ def make_ripley(n_samples: int = 250, *, random_state: RandomState = None) -> tu
 
 def make_twonorm(
     n_samples: int = 400, *, n_features: int = 20, random_state: RandomState = None
-) -> tuple[Rows, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw Breiman's two-norm: two normals with unit covariance, two standard deviations off zero.
 
     .. math::
@@ -101,7 +103,7 @@ def make_twonorm(
 
 def make_ringnorm(
     n_samples: int = 400, *, n_features: int = 20, random_state: RandomState = None
-) -> tuple[Rows, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw Breiman's ring-norm: a narrow normal inside a wide one.
 
     .. math::
@@ -142,7 +144,7 @@ def make_ringnorm(
     """
     stream = random_stream(random_state, n_samples)
     y = fair_labels(stream, n_samples, 2)
-    scale = 2.0 - y
+    scale = 2.0 - y  # of class 0 and of class 1: 4 I and I are variances
     noise = scale[:, None] * stream.standard_normal((n_samples, n_features))
     return _breiman_shift(n_features) * y[:, None] + noise, y
 

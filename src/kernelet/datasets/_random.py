@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Rows: TypeAlias = NDArray[np.float64]
+Samples: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.int64]
 RandomState: TypeAlias = int | np.random.Generator | None
 

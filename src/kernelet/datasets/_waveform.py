@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.datasets._random import Labels, RandomState, Rows, fair_labels, random_stream
+from kernelet.datasets._random import Labels, RandomState, Samples, fair_labels, random_stream
 
+# Breiman et al. 1984, section 2.6.2: three triangles of height 6 over 21 points, with these peaks.
 _N_FEATURES = 21
 _PEAKS = (11, 15, 7)
+_HEIGHT = 6.0
 _WAVES = np.array(
-    [np.maximum(6.0 - np.abs(np.arange(1, _N_FEATURES + 1) - peak), 0.0) for peak in _PEAKS]
+    [np.maximum(_HEIGHT - np.abs(np.arange(1, _N_FEATURES + 1) - peak), 0.0) for peak in _PEAKS]
 )
+# The two waves that the rows of each class are mixtures of.
 _FIRST = np.array([0, 0, 1])
 _SECOND = np.array([1, 2, 2])
 
 
 def make_waveform(
     n_samples: int = 400, *, binary: bool = False, random_state: RandomState = None
-) -> tuple[Rows, Labels]:
+) -> tuple[Samples, Labels]:
     r"""Draw noisy mixtures of two of three triangular waves; the pair is the class.
 
     .. math::

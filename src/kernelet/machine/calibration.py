@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.machine import KernelMachine
-
-FloatArray = NDArray[np.float64]
 
 
 class Calibration(Protocol):

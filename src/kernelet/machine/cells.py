@@ -9,7 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kernelet.kernels.numerics.arrays import FloatArray
+
+# Columns that an error message names at most; more would hide the rest of it.
+_SHOWN = 10
 
 
 class MissingColumnError(ValueError):
@@ -64,8 +68,8 @@ def _missing(name: str, present: list[str]) -> str:
     near = difflib.get_close_matches(name.lower(), list(lowered), n=1)
     if near:
         return f"the table has no column {name!r}; the nearest that it has is {lowered[near[0]]!r}."
-    # ten names are about a line
-    shown = ", ".join(repr(text) for text in present[:10]) + (", ..." if present[10:] else "")
+    shown = ", ".join(repr(text) for text in present[:_SHOWN])
+    shown += ", ..." if present[_SHOWN:] else ""
     return f"the table has no column {name!r}; it has {shown or 'none'}."
 
 
@@ -101,7 +105,7 @@ def _is_number(cell: object) -> bool:
     return isinstance(cell, numbers.Real | Decimal) and not isinstance(cell, bool | np.bool_)
 
 
-def as_numbers(name: str, column: Any) -> NDArray[np.float64]:
+def as_numbers(name: str, column: Any) -> FloatArray:
     """A column as float64, NaN where it is missing; texts of numbers are read.
 
     Raises

@@ -6,17 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.cells import as_numbers, as_texts
 
-FloatArray = NDArray[np.float64]
 SCALINGS = ("standard", "minmax", "none")
 
 
+# A column whose deviation is below this share of its numbers is constant: the mean of a column is
+# exact to a few units in the last place, and the deviation of a constant one is that error.
+_CONSTANT = 10 * float(np.finfo(np.float64).eps)
+# In the place of an indicator: a missing value that has none, and a value that is not known.
+_NO_INDICATOR, _UNKNOWN = -1, -2
+
+
 class UnknownCategoryWarning(UserWarning):
-    """A column holds a value that was not there in training."""
+    """A column holds a value that was not seen in training."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +63,13 @@ class Category:
         """Fill the features of all rows."""
         codes: dict[str | None, int] = {text: i for i, text in enumerate(self.categories)}
         # a missing value without an indicator is none of the known ones, and no surprise
-        codes[None] = len(self.categories) if self.has_missing else -1
+        codes[None] = len(self.categories) if self.has_missing else _NO_INDICATOR
         texts = as_texts(column)
-        found = np.array([codes.get(text, -2) for text in texts], dtype=np.intp)
-        unknown = np.flatnonzero(found == -2)
+        found = np.array([codes.get(text, _UNKNOWN) for text in texts], dtype=np.intp)
+        unknown = np.flatnonzero(found == _UNKNOWN)
         if unknown.size:
             warn_caller(
-                f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not there in "
+                f"column {self.name!r} holds {texts[unknown[0]]!r}, which was not seen in "
                 f"training; {unknown.size} of {len(texts)} rows have no known value of it.",
                 UnknownCategoryWarning,
             )
@@ -87,9 +93,8 @@ def number_column(name: str, column: Any, scaling: str) -> Number:
         shift, scale = 0.0, 1.0
     if not np.isfinite([mean, shift, scale]).all():
         raise ValueError(f"column {name!r} holds numbers that are too large to be scaled.")
-    # A constant column has a deviation of rounding errors, which must not be divided by: some units
-    # of the last digit, as the mean is summed in pairs.
-    if scaling != "none" and scale <= 10 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
+    # A constant column has a deviation of rounding errors, which must not be divided by.
+    if scaling != "none" and scale <= _CONSTANT * max(abs(low), abs(high)):
         shift, scale = mean, 1.0
     return Number(name, shift, scale, mean)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.cells import MissingColumnError, is_numeric, table_columns
 from kernelet.machine.column_kinds import (
     SCALINGS,
@@ -22,18 +22,16 @@ from kernelet.machine.column_kinds import (
 
 __all__ = ["Category", "ColumnEncoder", "MissingColumnError", "Number", "UnknownCategoryWarning"]
 
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class ColumnEncoder:
     """What is done to a table before it is a matrix; made by `ColumnEncoder.fit`.
 
-    Numbers are scaled, and where they are missing the mean of the training column stands for them.
-    Texts, truth values and pandas' categories become one indicator for each value; a value that was
-    not there in training gives zeros and an `UnknownCategoryWarning`. A missing text has an
-    indicator of its own if there was one in training, and gives zeros otherwise. Columns are found
-    by name: their order does not matter, and those that are not needed are ignored.
+    Numbers are scaled, and missing ones replaced by the mean of the training column. Texts, truth
+    values and pandas' categories become one indicator for each value; a value not seen in training
+    gives zeros and an `UnknownCategoryWarning`. A missing text has an indicator of its own if one
+    was missing in training, and gives zeros otherwise. Columns are found by name: their order does
+    not matter, and those that are not needed are ignored.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ class ColumnEncoder:
         names = self.names
         if len(set(names)) != len(names):
             twice = next(name for name, times in Counter(names).items() if times > 1)
-            raise ValueError(f"the column {twice!r} is there twice.")
+            raise ValueError(f"the column {twice!r} appears twice.")
 
     @classmethod
     def fit(
@@ -81,8 +79,8 @@ class ColumnEncoder:
             Numbers to mean 0 and standard deviation 1, to the range from 0 to 1, or as they are.
             A constant column becomes 0 in the first two.
         max_categories : int, default=1000
-            A column of more different texts is refused: most often it is a name or a number of
-            the row, from which nothing can be learned.
+            A column with more different texts is refused: it is most often a name or an identifier,
+            from which nothing can be learned.
 
         Returns
         -------

@@ -110,7 +110,7 @@ class KernelMachine:
     @cached_property
     def _prepared(self) -> PreparedKernel:
         # Made when the first row comes: it may hold the vectors once more for each kernel of a
-        # sum, and whoever only looks at a machine, or loads a file, should not pay for it.
+        # sum, and looking at a machine, or loading a file, should not cost that.
         return self.kernel.prepare(self.vectors)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Texts that somebody else wrote: names, labels, paths, messages that quote them.
+"""Texts from outside: names, labels, paths, messages that quote them.
 
 Such a text may hold anything: escape sequences of a terminal, line ends that forge a second line,
 characters that turn the direction of writing, the end of a comment. Whoever shows one, or writes it

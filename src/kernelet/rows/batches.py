@@ -1,4 +1,4 @@
-"""Batches of rows that come one after the other, again from the start as often as is needed."""
+"""Batches of rows that come one after the other and can be read again from the start."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from kernelet.kernels.numerics.blocks import available_threads, one_blas_thread
-from kernelet.rows.opening import column_of, names_of, rows_of
-from kernelet.rows.pieces import Piece, Task, in_threads
+from kernelet.rows.opening import names_of, piece_of
+from kernelet.rows.pieces import PieceTask, in_threads
 
 R = TypeVar("R")
 
 
 class BatchPieces:
-    """Batches as pieces; a few at a time are in memory.
+    """Batches as pieces, of which a few at a time are in memory.
 
     Parameters
     ----------
@@ -50,16 +50,16 @@ class BatchPieces:
     def described(self, number: int) -> str:
         return f"batch {number}"
 
-    def map(self, task: Task[R], name: str) -> Iterator[R]:
+    def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
         with one_blas_thread():
             yield from in_threads(self._calls(task), available_threads())
 
-    def _calls(self, task: Task[R]) -> Iterator[Callable[[], R]]:
+    def _calls(self, task: PieceTask[R]) -> Iterator[Callable[[], R]]:
         lengths: list[int] = []
         for number, (X, y) in enumerate(self._batches):
             if number == 0:
                 self.feature_names = names_of(X)
-            piece = Piece(rows_of(X), column_of(y))
+            piece = piece_of(X, y)
             lengths.append(piece.X.shape[0] if piece.X.ndim else 0)
             if self._lengths is not None and lengths != self._lengths[: number + 1]:
                 raise ValueError(_CHANGED)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Block:
     """
 
     index: IndexArray
-    X: Any
+    X: RowMatrix
     codes: IndexArray
     weights: FloatArray
 
@@ -37,16 +35,12 @@ class Block:
         """Some of these."""
         return Block(self.index[chosen], self.X[chosen], self.codes[chosen], self.weights[chosen])
 
-    def and_more(self, other: Block) -> Block:
-        """These and others."""
-        return Block.joined([self, other])
-
     @staticmethod
     def joined(blocks: Sequence[Block]) -> Block:
         """Several as one, in their order."""
         if len(blocks) == 1:
             return blocks[0]
-        tables = [block.X for block in blocks]
+        tables: list[Any] = [block.X for block in blocks]
         is_sparse = sparse.issparse(tables[0])
         return Block(
             np.concatenate([block.index for block in blocks]),
@@ -54,6 +48,10 @@ class Block:
             np.concatenate([block.codes for block in blocks]),
             np.concatenate([block.weights for block in blocks]),
         )
+
+    def first_of_each_class(self) -> Block:
+        """A row of each class that has any."""
+        return self.take(np.unique(self.codes, return_index=True)[1].astype(np.intp))
 
     def places(self, wanted: IndexArray) -> IndexArray:
         """Where those of the wanted rows are that are in here; the index is sorted."""
@@ -64,7 +62,13 @@ class Block:
         return found
 
 
-def largest_number(X: Any) -> float:
+def stored_numbers(X: Any) -> FloatArray:
+    """The numbers of an array, or those that a CSR array stores."""
+    numbers: FloatArray = X.data if sparse.issparse(X) else X
+    return numbers
+
+
+def largest_number(X: RowMatrix) -> float:
     """The largest absolute value in an array or a CSR array; 0 of an empty one."""
-    values = X.data if sparse.issparse(X) else X
+    values = stored_numbers(X)
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

@@ -1,4 +1,4 @@
-"""Rows that are read from somewhere, chunk by chunk, as often as they are needed."""
+"""Rows that are read chunk by chunk, as often as they are needed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 class Chunks:
     """A sequence of arrays of which one at a time is read.
 
-    Give the rows as one such object and the labels as another, with as many chunks of as many
-    rows: ``fit(X, y)``. What a fitted model returns for chunks is of this class again, and nothing
-    is computed before it is asked for.
+    Give the rows as one such object and the labels as another, with the same number of chunks and
+    the same number of rows in each: ``fit(X, y)``. What a fitted model returns for chunks is of
+    this class again, and is computed when it is read.
 
     Parameters
     ----------
     read : callable
-        Takes the number of a chunk to its array (a CSR matrix, or a data frame); the same each
-        time. It is called in threads.
+        Returns the chunk of a number: an array, a CSR matrix or a data frame, the same each time.
+        It is called in threads.
     n_chunks : int
     names : sequence of str, default=None
         What to call the chunks in error messages, such as the names of files.
@@ -41,7 +41,7 @@ class Chunks:
         names: Sequence[str] | None = None,
     ) -> None:
         if n_chunks < 1:
-            raise ValueError("there must be at least one chunk; are the files where you look?")
+            raise ValueError("there must be at least one chunk; check the paths of the files.")
         if names is not None and len(names) != n_chunks:
             raise ValueError(f"{len(names)} names for {n_chunks} chunks.")
         self._read = read

@@ -19,17 +19,18 @@ import numpy as np
 from dask.delayed import delayed
 
 from kernelet.kernels.numerics.blocks import one_blas_thread
-from kernelet.rows.opening import column_of, is_dask, names_of, rows_of
-from kernelet.rows.pieces import ClusterError, LocalPieces, Piece, Pieces, Task
+from kernelet.rows.opening import is_dask, names_of, piece_of
+from kernelet.rows.pieces import ClusterError, LocalPieces, Piece, Pieces, PieceTask
 
 R = TypeVar("R")
 
-# Seconds without any worker after which the rows are given up. Workers that died are usually
-# started again within a few.
+# Seconds without any worker after which the rows are given up. Nannies start workers that died
+# again within a few seconds.
 PATIENCE = 30.0
-# Seconds between two looks at whether there are workers.
+# Seconds between two looks at whether there are workers; little beside the patience, and rare
+# enough to cost nothing.
 _LOOK = 1.0
-# Bytes of a function beyond which it is sent on its own.
+# Bytes of a function beyond which it is sent on its own: Dask warns of large objects in a graph.
 _LARGE = 1_000_000
 
 
@@ -41,7 +42,7 @@ def dask_pieces(X: Any, y: Any, sample_weight: Any) -> Pieces:
         for name, values in (("y", y), ("sample_weight", sample_weight))
     ]
     pieces = [
-        delayed(_piece, name=f"kernelet_rows-{uuid.uuid4().hex}-{number}", pure=False)(*each)
+        delayed(piece_of, name=f"kernelet_rows-{uuid.uuid4().hex}-{number}", pure=False)(*each)
         for number, each in enumerate(zip(parts, *columns, strict=True))
     ]
     names = names_of(X)
@@ -76,7 +77,7 @@ class DaskPieces:
     def described(self, number: int) -> str:
         return f"partition {number}"
 
-    def map(self, task: Task[R], name: str) -> Iterator[R]:
+    def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
         token = uuid.uuid4().hex
         held: Any = _Held(cloudpickle.dumps(task))
         if held.size > _LARGE:
@@ -94,7 +95,7 @@ class DaskPieces:
             for future in futures:
                 yield self._result(future)
         finally:
-            # after an error or Ctrl-C the workers have better things to do
+            # after an error or Ctrl-C the results are not needed
             self._client.cancel([future for future in futures if not future.done()])
 
     def _result(self, future: Any) -> Any:
@@ -136,17 +137,9 @@ class _Held:
 
 
 def _run(held: _Held, number: int, piece: Piece) -> Any:
-    task: Task[Any] = pickle.loads(held.pickled)
+    task: PieceTask[Any] = pickle.loads(held.pickled)
     with one_blas_thread():
         return task(number, piece)
-
-
-def _piece(rows: Any, labels: Any, weights: Any) -> Piece:
-    return Piece(
-        rows_of(rows),
-        None if labels is None else column_of(labels),
-        None if weights is None else column_of(weights, np.float64),
-    )
 
 
 def _active_client() -> Any:
@@ -180,13 +173,13 @@ def _column(name: str, values: Any, X: Any, lengths: list[int] | None, n_parts: 
         parts = _partitions(values)[0]
         if len(parts) != n_parts:
             raise ValueError(
-                f"{name} has {len(parts)} partitions and X {n_parts}; they must go together."
+                f"{name} has {len(parts)} partitions and X {n_parts}; there must be one for each."
             )
         return parts
     if lengths is None:
         raise ValueError(
-            f"{name} must be a Dask collection as X is: nobody knows which of its values belong "
-            "to which partition."
+            f"{name} must be a Dask collection as X is: the lengths of the partitions of X are "
+            "unknown, so its values cannot be assigned to them."
         )
     column = np.asarray(values)
     if column.shape[0] != sum(lengths):

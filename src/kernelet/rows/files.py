@@ -16,8 +16,10 @@ from kernelet.rows.chunks import Chunks
 PathLike = str | os.PathLike[str]
 Paths = PathLike | Sequence[PathLike]
 
-# Bytes of a chunk, as doubles.
+# Bytes of a chunk, as doubles: reading it takes longer than opening the file, and a few at a time
+# fit into the memory of any machine.
 CHUNK_BYTES = 32_000_000
+DOUBLE_BYTES = 8
 
 
 @overload
@@ -38,13 +40,13 @@ def npy_chunks(
     Parameters
     ----------
     paths : path-like, or sequence of path-like
-        Files of arrays of two dimensions (or of one: labels or weights), all with as many columns.
-        Names may hold wildcards such as ``"rows-*.npy"``; what matches is taken in the order of the
-        names.
+        Files of two-dimensional arrays with the same number of columns, or of one-dimensional ones
+        (labels or weights). Names may hold wildcards such as ``"rows-*.npy"``; the files that match
+        are read in the order of their names.
     target : path-like, or sequence of path-like, default=None
-        Files with the labels, one for each file of rows and with as many.
+        Files with the labels, one for each file of rows, with one label for each row.
     rows_per_chunk : int, default=None
-        Most rows of a chunk; None is as many as make 32 MB of doubles.
+        Most rows of a chunk; with None, as many as 32 MB of doubles hold.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def npy_chunks(
     FileNotFoundError
         If a name matches no file.
     ValueError
-        If files do not go together; the message names the file.
+        If files do not match each other; the message names the file.
 
     Examples
     --------
@@ -80,10 +82,10 @@ def npy_chunks(
         if len(shape) not in (1, 2) or shape[1:] != shapes[0][1:]:
             raise ValueError(
                 f"{file} holds an array of shape {shape}, and {files[0]} one of {shapes[0]}; all "
-                "must have two dimensions, and as many columns."
+                "must have two dimensions, and the same number of columns."
             )
     if rows_per_chunk is None:
-        rows_per_chunk = max(1, CHUNK_BYTES // (8 * max(1, int(np.prod(shapes[0][1:])))))
+        rows_per_chunk = max(1, CHUNK_BYTES // (DOUBLE_BYTES * max(1, int(np.prod(shapes[0][1:])))))
     elif rows_per_chunk < 1:
         raise ValueError(f"rows_per_chunk must be at least 1, got {rows_per_chunk!r}.")
     lengths = [shape[0] for shape in shapes]
@@ -93,7 +95,7 @@ def npy_chunks(
     columns = matching(target)
     if len(columns) != len(files):
         raise ValueError(
-            f"target names {len(columns)} files and paths {len(files)}; they must go together."
+            f"target names {len(columns)} files and paths {len(files)}; there must be one for each."
         )
     for file, column, length in zip(files, columns, lengths, strict=True):
         found = _mapped(column).shape
@@ -103,7 +105,7 @@ def npy_chunks(
 
 
 def matching(paths: Paths, suffix: str | None = None) -> list[Path]:
-    """The files that are meant: names, wildcards, or with a suffix folders of such files."""
+    """The files that names, wildcards or, with a suffix, folders of such files stand for."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found: list[Path] = []
     for each in given:
@@ -151,5 +153,5 @@ def _mapped(file: Path) -> NDArray[Any]:
             "objects: np.save(path, labels.astype(str))."
         ) from error
     if not isinstance(array, np.ndarray):
-        raise ValueError(f"{file} is no .npy file, but {type(array).__name__}.")
+        raise ValueError(f"{file} is not a .npy file, but {type(array).__name__}.")
     return array

@@ -12,20 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelet.rows.block import Block, FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.rows.block import Block
 from kernelet.rows.pieces import Piece, Pieces
 
-# Rows that are worked on at once. Sums are over such blocks, in the order of the rows.
+# Rows that are worked on at once: the kernel values of a block with a few hundred vectors take some
+# tens of MB. Sums are over such blocks, in the order of the rows, so that another size would change
+# their last digits.
 BLOCK_ROWS = 8192
+# Rows that a sample has of each class at least, so that one that is rare is not left out.
+_FEWEST = 100
 
 
-class Sum(Protocol):
+class Addable(Protocol):
     """What blocks are asked for can be added."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
 
-S = TypeVar("S", bound=Sum)
+S = TypeVar("S", bound=Addable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +68,7 @@ class Sample:
 class LabelledBlocks:
     """Rows in pieces, whose classes are known from a pass over them.
 
-    Rows of weight zero are never seen.
+    Rows of weight zero are skipped.
 
     Attributes
     ----------
@@ -99,8 +104,8 @@ class LabelledBlocks:
     def total(self, function: Callable[[Block], S], name: str, single: bool = False) -> S:
         """The sum of a function over all blocks.
 
-        The function goes to where the rows are, so it can be pickled; `name` is what people see of
-        it in Dask's dashboard. With `single` rows of single precision are left as they are.
+        The function is sent to the rows, so it must be picklable; `name` is what Dask's dashboard
+        shows. With `single`, rows of single precision are left as they are.
         """
         starts = np.cumsum(self.lengths) - self.lengths
         pass_ = _Pass(function, self.classes, self.factors, starts, single)
@@ -157,10 +162,6 @@ class LabelledBlocks:
         starts = np.cumsum(self.lengths) - self.lengths
         drawing = _Draw(wanted, self.classes, self.factors, starts)
         return Block.joined(list(self.pieces.map(drawing, "kernelet_sample")))
-
-
-# A class that is rare is not left out of a sample.
-_FEWEST = 100
 
 
 def coded(

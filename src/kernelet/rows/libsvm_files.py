@@ -16,7 +16,8 @@ from sklearn.datasets import load_svmlight_file
 from kernelet.rows.chunks import Chunks
 from kernelet.rows.files import Paths, matching
 
-# Bytes of text in a chunk; the numbers in it take about as many in memory.
+# Bytes of text in a chunk, as of a chunk of other files: an entry such as "1234:0.567 " takes 12
+# bytes in memory, and about as many in the file.
 CHUNK_TEXT = 32_000_000
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 
@@ -31,9 +32,9 @@ def libsvm_chunks(
     Parameters
     ----------
     paths : path-like, or sequence of path-like
-        Files, which may be named with wildcards; what matches is taken in the order of the names.
+        Files; names may hold wildcards. Files that match are read in the order of their names.
     n_features : int, default=None
-        Number of columns. If it is not given, all files are read once to find it.
+        Number of columns; with None, all files are read once to find it.
     zero_based : bool, default=False
         Whether the first column is called 0; LIBSVM calls it 1.
 

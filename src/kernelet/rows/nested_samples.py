@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelet.rows.block import Block, IndexArray
+from kernelet.kernels.numerics.arrays import IndexArray
+from kernelet.rows.block import Block
 from kernelet.rows.labelled import LabelledBlocks, Sample
 
-# Sizes that differ by less are taken for equal: classes are drawn in whole rows, so that the size
-# of a sample is not quite the one asked for.
+# Sizes that differ by a smaller factor are taken for equal: classes are drawn in whole rows, so
+# that the size of a sample is not quite the one asked for.
 _ALIKE = 1.01
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from kernelet.rows.chunks import Chunks
 from kernelet.rows.pieces import LocalPieces, Piece, Pieces
 
-# Numbers in a piece of a memory-mapped array: 32 MB of doubles.
+# Numbers in a piece of a memory-mapped array: 32 MB of doubles, as in a chunk of a file.
 _PIECE = 4_000_000
 
 
@@ -91,14 +91,20 @@ def _of_chunks(X: Chunks, y: Any, sample_weight: Any) -> LocalPieces:
             )
 
     def read(number: int) -> Piece:
-        return Piece(
-            rows_of(X[number]),
-            None if y is None else column_of(y[number]),
-            None if sample_weight is None else column_of(sample_weight[number], np.float64),
-        )
+        labels, weights = (None if of is None else of[number] for of in (y, sample_weight))
+        return piece_of(X[number], labels, weights)
 
     # one chunk more is read, which is little, so that models know the names of their columns
     return LocalPieces(read, len(X), X.name, names_of(X[0]))
+
+
+def piece_of(table: Any, labels: Any = None, weights: Any = None) -> Piece:
+    """A chunk, a partition or a batch as a piece."""
+    return Piece(
+        rows_of(table),
+        None if labels is None else column_of(labels),
+        None if weights is None else column_of(weights, np.float64),
+    )
 
 
 def rows_of(table: Any) -> Any:

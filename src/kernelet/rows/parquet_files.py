@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.rows.chunks import Chunks
-from kernelet.rows.files import CHUNK_BYTES, Paths, matching
+from kernelet.rows.files import CHUNK_BYTES, DOUBLE_BYTES, Paths, matching
 
 
 @overload
@@ -31,14 +31,14 @@ def parquet_chunks(
 ) -> Chunks | tuple[Chunks, Chunks]:
     """Rows in parquet files, in chunks of whole row groups (extra ``parquet``).
 
-    Row groups are put together to chunks of about 32 MB; a larger one is read as a whole. Chunks
-    are data frames, so that a model knows the names of the columns.
+    Row groups are combined into chunks of about 32 MB; a larger one is read as a whole. Chunks are
+    data frames, so that a model knows the names of the columns.
 
     Parameters
     ----------
     paths : path-like, or sequence of path-like
-        Files, or folders of them; names may hold wildcards. What matches is taken in the order of
-        the names.
+        Files, or folders of them; names may hold wildcards. Files that match are read in the order
+        of their names.
     target : str, default=None
         The column of the labels.
     columns : sequence of str, default=None
@@ -53,7 +53,7 @@ def parquet_chunks(
     FileNotFoundError
         If a name matches no file.
     ValueError
-        If a file has not these columns, or text in them; the message names it.
+        If a file lacks one of these columns, or has text in one; the message names the file.
 
     Examples
     --------
@@ -74,8 +74,28 @@ def parquet_chunks(
     """
     parquet = _parquet()
     files = matching(paths, ".parquet")
-    wanted: list[str] | None = None if columns is None else list(columns)
-    parts: list[tuple[Path, list[int]]] = []
+    parts, wanted = _parts(parquet, files, target, columns)
+    if not wanted:
+        raise ValueError("there must be at least one column to read.")
+    if not parts:
+        raise ValueError(f"there are no rows in {files[0]}" + (", ..." if files[1:] else "."))
+    labels = [f"{file}, row groups {groups[0]} to {groups[-1]}" for file, groups in parts]
+    X = Chunks(lambda number: _frame(parquet, *parts[number], wanted), len(parts), labels)
+    if target is None:
+        return X
+    return X, Chunks(lambda number: _labels(parquet, *parts[number], target), len(parts), labels)
+
+
+# A file, and the numbers of its row groups that make a chunk.
+_Part = tuple[Path, list[int]]
+
+
+def _parts(
+    parquet: Any, files: Sequence[Path], target: str | None, columns: Sequence[str] | None
+) -> tuple[list[_Part], list[str]]:
+    """The chunks of the files, and the columns to read, which all files must have."""
+    wanted = None if columns is None else list(columns)
+    parts: list[_Part] = []
     for file in files:
         try:
             with parquet.ParquetFile(file) as opened:
@@ -87,24 +107,12 @@ def parquet_chunks(
         missing = [name for name in [*wanted, target] if name is not None and name not in names]
         further = set(names) - {*wanted, target}
         if missing or (columns is None and further):
-            what = f"no column {missing[0]!r}" if missing else f"a column {min(further)!r} more"
+            what = f"no column {missing[0]!r}" if missing else f"an extra column {min(further)!r}"
             raise ValueError(f"{file} has {what}, where {[*wanted, target]!r:.200} are needed.")
         # by what the file has, whatever is read of it: labels are cut as rows are
-        most = max(1, CHUNK_BYTES // (8 * max(1, len(names))))
+        most = max(1, CHUNK_BYTES // (DOUBLE_BYTES * max(1, len(names))))
         parts += [(file, groups) for groups in _groups(metadata, most)]
-    if not wanted:
-        raise ValueError("there must be at least one column to read.")
-    if not parts:
-        raise ValueError(f"there are no rows in {files[0]}" + (", ..." if files[1:] else "."))
-    labels = [f"{file}, row groups {groups[0]} to {groups[-1]}" for file, groups in parts]
-
-    def rows(number: int) -> Any:
-        return _frame(parquet, *parts[number], wanted)
-
-    X = Chunks(rows, len(parts), labels)
-    if target is None:
-        return X
-    return X, Chunks(lambda number: _labels(parquet, *parts[number], target), len(parts), labels)
+    return parts, wanted or []
 
 
 def _parquet() -> Any:

@@ -1,4 +1,4 @@
-"""Where rows are, piece by piece: on this machine, or wherever Dask has put them.
+"""Pieces of the rows, on this machine or on Dask's workers.
 
 A pass over the rows is a function of one piece. Its results come back in the order of the pieces,
 whatever thread or worker was first, so that sums over them are the same to the last bit.
@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import RowMatrix
 from kernelet.kernels.numerics.blocks import available_threads, one_blas_thread
 
 R = TypeVar("R")
@@ -23,13 +24,13 @@ R = TypeVar("R")
 class Piece:
     """Rows as they were given, with labels and weights where there are any."""
 
-    X: Any
+    X: RowMatrix
     y: NDArray[Any] | None = None
     weights: NDArray[Any] | None = None
 
 
-# What a pass does with the piece of a number.
-Task = Callable[[int, Piece], R]
+# What a pass does with a piece, given its number.
+PieceTask = Callable[[int, Piece], R]
 
 
 class ClusterError(RuntimeError):
@@ -42,8 +43,8 @@ class Pieces(Protocol):
     n_pieces: int
     feature_names: Sequence[str] | None
 
-    def map(self, task: Task[R], name: str) -> Iterator[R]:
-        """The results of a task for every piece, in order; people see its name in a dashboard."""
+    def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
+        """The results of a task for every piece, in order; a dashboard shows its name."""
         ...
 
     def described(self, number: int) -> str:
@@ -79,7 +80,7 @@ class LocalPieces:
     def described(self, number: int) -> str:
         return f"block {number}" if self._described is None else self._described(number)
 
-    def map(self, task: Task[R], name: str) -> Iterator[R]:
+    def map(self, task: PieceTask[R], name: str) -> Iterator[R]:
         n_threads = min(available_threads(), self.n_pieces)
         with one_blas_thread():
             if n_threads <= 1:

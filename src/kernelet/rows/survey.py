@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernelet.rows.block import FloatArray, IndexArray, largest_number
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.rows.block import largest_number, stored_numbers
 from kernelet.rows.pieces import Piece, Pieces
 
-# Rows that are looked at together.
+# Rows that are looked at together: their copies in double precision have to fit beside the piece,
+# and for some hundred columns they take some tens of MB.
 _AT_ONCE = 65_536
 
 
@@ -56,7 +58,7 @@ class ClassMoments:
         total = self.total + other.total
         if not total:
             return self
-        # about the means themselves, so that digits are kept wherever the data are
+        # about the means themselves, so that digits are kept however far from zero the data are
         step = other.mean - self.mean
         return ClassMoments(
             total,
@@ -198,7 +200,7 @@ def _problem(piece: Piece) -> str | None:
         return f"must have rows and columns, and has the shape {X.shape}"
     if X.dtype.kind not in "fiub":
         return f"must hold numbers, and holds {X.dtype}"
-    numbers = X.data if sparse.issparse(X) else X
+    numbers = stored_numbers(X)
     if not all(
         np.isfinite(numbers[first : first + _AT_ONCE]).all()
         for first in range(0, len(numbers), _AT_ONCE)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
-# Slopes closer to zero than this share of all costs are rounding of an exact balance.
+# Slopes closer to zero than this share of all costs are rounding of an exact balance: the cumulated
+# costs of a million rows are exact to about 1e-13.
 _FLAT = 1e-12
 
 

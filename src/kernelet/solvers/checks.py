@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.solvers.solution import Solution
 
 
 def checked_labels(y: ArrayLike, n: int) -> FloatArray:
@@ -49,6 +50,15 @@ def checked_columns(
     if costs.ndim == 2:
         return labels, [checked_costs(costs[:, j], n) for j in range(k)]
     return labels, [checked_costs(costs, n)] * k
+
+
+def checked_starts(warm_start: Sequence[Solution] | None, m: int) -> None:
+    """Warm starts with as many weights as there are columns."""
+    for start in warm_start or ():
+        if start.weights.shape != (m,):
+            raise ValueError(
+                f"warm_start has {start.weights.size} weights but Phi has {m} columns."
+            )
 
 
 def checked_tolerance(tol: float, max_iter: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, qr, svd
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.interior_point.newton import PIVOT_FLOOR
-from kernelet.solvers.solution import FloatArray
 
 
 def ridge_triangle(Phi: FloatArray, weights: FloatArray, ridge: float = 1.0) -> FloatArray:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ class Rows(Protocol):
         """Phi @ weights, for weights of shape (m,) or (m, k)."""
         ...
 
-    def take(self, index: NDArray[np.intp]) -> FloatArray:
+    def take(self, index: IndexArray) -> FloatArray:
         """The rows of a working set as an array of shape (len(index), m)."""
         ...
 
@@ -65,7 +65,7 @@ class ArrayRows:
         product: FloatArray = self.array @ weights
         return product
 
-    def take(self, index: NDArray[np.intp]) -> FloatArray:
+    def take(self, index: IndexArray) -> FloatArray:
         rows: FloatArray = self.array[index]
         return rows
 

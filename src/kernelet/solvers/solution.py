@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+
+
+def relative_gap(primal_value: float, dual_value: float, unit: float) -> float:
+    """``(primal - dual) / max(unit, |primal|)``, and 0 for equal values."""
+    distance = primal_value - dual_value
+    return distance / max(unit, abs(primal_value)) if distance else 0.0
 
 
 class Status(enum.Enum):
@@ -21,7 +25,7 @@ class Status(enum.Enum):
         "stopped at max_iter before the tolerance was met; raise max_iter, raise tol, or lower C"
     )
     NUMERICAL_LIMIT = (
-        "no further progress is possible in double precision; the answer is the best one met: "
+        "no further progress is possible in double precision; the answer is the best one found: "
         "scale the features, lower C, or raise tol to the gap reported"
     )
 
@@ -64,7 +68,7 @@ class Solution:
     dual_value: float
     n_iter: int
     n_rounds: int = 1
-    working_set: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    working_set: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     status: Status = Status.OPTIMAL
     unit: float = 1.0
 
@@ -76,8 +80,7 @@ class Solution:
     @property
     def gap(self) -> float:
         """Relative duality gap, ``(primal - dual) / max(unit, |primal|)``."""
-        distance = self.primal_value - self.dual_value
-        return distance / max(self.unit, abs(self.primal_value)) if distance else 0.0
+        return relative_gap(self.primal_value, self.dual_value, self.unit)
 
     @property
     def is_optimal(self) -> bool:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-IndexArray = NDArray[np.intp]
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+
 Keys = tuple[NDArray[Any], ...]
 
 
@@ -35,7 +36,7 @@ class CanonicalRows:
 
     X: Any
     y: NDArray[Any] | None
-    costs: NDArray[np.float64]
+    costs: FloatArray
     inverse: IndexArray
 
 
@@ -88,7 +89,7 @@ def canonical_rows(
     is_first[1:] |= ties[order][1:] != ties[order][:-1]
     position = np.cumsum(is_first) - 1
     # bincount adds in the order given, one after the other: increasing weights within a group.
-    costs: NDArray[np.float64] = np.bincount(position, weights=weights[order]).astype(np.float64)
+    costs: FloatArray = np.bincount(position, weights=weights[order]).astype(np.float64)
     first = order[is_first]
     inverse = np.full(n, -1, dtype=np.intp)
     inverse[kept[order]] = position
@@ -122,7 +123,7 @@ def _as_float_rows(X: Any) -> Any:
     return X
 
 
-def _checked_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
+def _checked_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
     if sample_weight is None:
         return np.ones(n)
     weights = np.asarray(sample_weight, dtype=np.float64)

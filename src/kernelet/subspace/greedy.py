@@ -9,20 +9,18 @@ the squared length of what is left, and one more row c changes R by
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from kernelet.kernels import Kernel
+from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-
+# The best of 59 random rows is among the best 5 % of all rows with a probability of 1 - 0.95^59 =
+# 95 % (Smola and Schölkopf 2000).
 N_CANDIDATES = 59
-"""With probability 0.95 the best of 59 random rows is among the best 5 per cent of all rows."""
 
 
 class PartialCholesky:
@@ -43,7 +41,7 @@ class PartialCholesky:
         Squared distance of each k(x_i, .) to the span of the chosen ones.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, size: int) -> None:
+    def __init__(self, kernel: Kernel, X: RowMatrix, size: int) -> None:
         self.kernel = kernel
         self.X = X
         self.chosen: list[int] = []
@@ -56,7 +54,8 @@ class PartialCholesky:
             )
         # One row of the array per chosen row: each is written and read in one piece.
         self._factor = np.empty((size, self.residual.size))
-        # Rounding error of the values: single precision rows have single precision values.
+        # Rounding error of the values: single precision rows have single precision values. Each row
+        # that is chosen adds an error to what is left of the others; the factor ten is to be safe.
         precision = np.finfo(X.dtype).eps
         self._threshold = 10.0 * size * precision * float(self.residual.max())
 
@@ -81,13 +80,13 @@ class PartialCholesky:
         self.residual[row] = 0.0
 
 
-def dense_rows(X: Any, rows: IndexArray) -> NDArray[Any]:
+def dense_rows(X: RowMatrix, rows: IndexArray) -> NDArray[Any]:
     """These rows of X as a dense array."""
     taken: NDArray[Any] = X[rows].toarray() if sparse.issparse(X) else X[rows]
     return taken
 
 
-def pivoted_cholesky(kernel: Kernel, X: Any, n_vectors: int) -> IndexArray:
+def pivoted_cholesky(kernel: Kernel, X: RowMatrix, n_vectors: int) -> IndexArray:
     """Choose at each step the row farthest from the span of those chosen.
 
     These are the pivots of the Cholesky decomposition of the Gram matrix. O(n m (m + d)) time,
@@ -102,7 +101,7 @@ def pivoted_cholesky(kernel: Kernel, X: Any, n_vectors: int) -> IndexArray:
 
 def sparse_greedy_approximation(
     kernel: Kernel,
-    X: Any,
+    X: RowMatrix,
     costs: FloatArray,
     n_vectors: int,
     random_state: np.random.RandomState,

@@ -9,20 +9,18 @@ them are :math:`[x]_V = \Lambda_S^{-1/2} U_S' \psi_z(x)`, (3.5)-(3.6).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from kernelet.subspace.whitening import FloatArray, SubspaceMap, relative_rank_tolerance
-
-if TYPE_CHECKING:
-    from kernelet.kernels import Kernel
+from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.subspace.whitening import TransformedMap, relative_rank_tolerance, symmetric
 
 
 @dataclass(frozen=True, eq=False)
-class PrincipalMap(SubspaceMap):
+class PrincipalMap(TransformedMap):
     """The projection onto the leading eigenvectors of the Gram matrix of some vectors.
 
     Unlike `WhitenedMap` it orders directions by how much of the vectors they carry, so the
@@ -78,17 +76,10 @@ class PrincipalMap(SubspaceMap):
             raise ValueError(f"vectors must be finite, of shape (m, d); got shape {Z.shape}.")
         if n_components is not None and n_components < 1:
             raise ValueError(f"n_components must be at least 1, got {n_components}.")
-        gram = np.asarray(kernel(Z, Z), dtype=np.float64)
-        if not np.isfinite(gram).all():
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the vectors; scale the data, or "
-                "lower gamma or degree."
-            )
+        gram = symmetric(kernel, np.asarray(kernel(Z, Z), dtype=np.float64))
         m = Z.shape[0]
         wanted = m if n_components is None else min(n_components, m)
-        eigenvalues, U = eigh(
-            0.5 * (gram + gram.T), subset_by_index=(m - wanted, m - 1), check_finite=False
-        )
+        eigenvalues, U = eigh(gram, subset_by_index=(m - wanted, m - 1), check_finite=False)
         eigenvalues, U = eigenvalues[::-1], U[:, ::-1]
         rank = int(np.sum(eigenvalues > relative_rank_tolerance(m) * max(eigenvalues[0], 0.0)))
         if not rank:
@@ -101,19 +92,6 @@ class PrincipalMap(SubspaceMap):
         largest = U[np.abs(U).argmax(axis=0), np.arange(rank)]
         transform = np.ascontiguousarray((U * (np.sign(largest) / np.sqrt(eigenvalues))).T)
         return cls(kernel, Z, transform, eigenvalues)
-
-    @property
-    def rank(self) -> int:
-        return int(self.transform.shape[0])
-
-    def features_from_values(self, values: ArrayLike) -> FloatArray:
-        features: FloatArray = np.asarray(values, dtype=np.float64) @ self.transform.T
-        return features
-
-    def coefficients(self, weights: ArrayLike) -> FloatArray:
-        """The coefficients beta = T'w of the machine with these weights, (rank,) or (rank, k)."""
-        beta: FloatArray = self.transform.T @ np.asarray(weights, dtype=np.float64)
-        return beta
 
     def weights(self, coefficients: ArrayLike) -> FloatArray:
         """The weights Lambda T beta of the machine with these coefficients, (m,) or (m, k).

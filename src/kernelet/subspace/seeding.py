@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.blocks import one_blas_thread
 from kernelet.kernels.silence import silenced
 from kernelet.subspace.canonical import CanonicalRows, canonical_rows
 from kernelet.subspace.greedy import dense_rows, pivoted_cholesky, sparse_greedy_approximation
 
-if TYPE_CHECKING:
-    from kernelet.kernels import Kernel
+Seeder = Callable[[CanonicalRows, int, Kernel | None, np.random.RandomState], NDArray[Any]]
 
-Seeder = Callable[[CanonicalRows, int, "Kernel | None", np.random.RandomState], NDArray[Any]]
-
+# Rows of which k-means finds the centres, for each vector and at least: more of them hardly move
+# the centres, which are only a start (FAISS takes 256 for each centre, too).
 KMEANS_ROWS_PER_VECTOR = 256
 KMEANS_LEAST_SAMPLE = 20_000
 

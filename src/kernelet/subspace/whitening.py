@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from kernelet.kernels import Kernel
+from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
+# Entries of a Gram matrix with a diagonal of one are at most 1 if it is positive semi-definite.
+# Kernel values in single precision are exact to 1e-7; what is larger by more is no rounding.
+_ABOVE_ONE = 1.0 + 1e-6
 
 
 def relative_rank_tolerance(m: int) -> float:
@@ -59,6 +61,24 @@ class SubspaceMap(ABC):
         return self.features_from_values(self.kernel(X, self.vectors))
 
 
+class TransformedMap(SubspaceMap):
+    """A map whose matrix T is stored."""
+
+    transform: FloatArray
+
+    @property
+    def rank(self) -> int:
+        return int(self.transform.shape[0])
+
+    def features_from_values(self, values: ArrayLike) -> FloatArray:
+        features: FloatArray = np.asarray(values, dtype=np.float64) @ self.transform.T
+        return features
+
+    def coefficients(self, weights: ArrayLike) -> FloatArray:
+        beta: FloatArray = self.transform.T @ np.asarray(weights, dtype=np.float64)
+        return beta
+
+
 @dataclass(frozen=True, eq=False)
 class EmpiricalMap(SubspaceMap):
     """The kernel values themselves as features, T = I, as the reduced SVM (RSVM) takes them.
@@ -94,7 +114,7 @@ class EmpiricalMap(SubspaceMap):
 
 
 @dataclass(frozen=True, eq=False)
-class WhitenedMap(SubspaceMap):
+class WhitenedMap(TransformedMap):
     r"""The projection onto the span of the k(., z_j), in an orthonormal basis.
 
     .. math:: \phi_z(x) = T \psi_z(x), \qquad
@@ -177,14 +197,8 @@ class WhitenedMap(SubspaceMap):
         Eigenvalues at or below ``least`` times the largest count as zero, too: features of kernel
         values in single precision have no digits there.
         """
-        if not np.isfinite(gram).all():
-            raise ValueError(
-                f"{kernel!r} has values that are not finite on the vectors; scale the data, or "
-                "lower gamma or degree."
-            )
         m = gram.shape[0]
-        # The average with the transpose: eigh would read one triangle only.
-        scale, scaled = _balanced(0.5 * (gram + gram.T))
+        scale, scaled = _balanced(symmetric(kernel, gram))
         eigenvalues, eigenvectors = np.linalg.eigh(scaled)
         eigenvalues, eigenvectors = eigenvalues[::-1], eigenvectors[:, ::-1]
         largest = max(float(eigenvalues[0]), 0.0)
@@ -213,24 +227,11 @@ class WhitenedMap(SubspaceMap):
         inverse_transform = np.ascontiguousarray((unscale[:, None] * basis * root).T)
         return cls(kernel, vectors, transform, inverse_transform, natural_rank)
 
-    @property
-    def rank(self) -> int:
-        return int(self.transform.shape[0])
-
-    def features_from_values(self, values: ArrayLike) -> FloatArray:
-        features: FloatArray = np.asarray(values, dtype=np.float64) @ self.transform.T
-        return features
-
-    def coefficients(self, weights: ArrayLike) -> FloatArray:
-        """The coefficients beta = T'w of the machine with these weights, (rank,) or (rank, k).
+    def weights(self, coefficients: ArrayLike) -> FloatArray:
+        """The weights T K^z beta of the machine with these coefficients, (m,) or (m, k).
 
         Their norm is the function's: ||w||^2 = beta' K^z beta.
         """
-        beta: FloatArray = self.transform.T @ np.asarray(weights, dtype=np.float64)
-        return beta
-
-    def weights(self, coefficients: ArrayLike) -> FloatArray:
-        """The weights T K^z beta of the machine with these coefficients, (m,) or (m, k)."""
         w: FloatArray = self.inverse_transform @ np.asarray(coefficients, dtype=np.float64)
         return w
 
@@ -242,6 +243,17 @@ def _checked_vectors(vectors: ArrayLike) -> FloatArray:
     if not np.isfinite(Z).all():
         raise ValueError("vectors contain NaN or infinity.")
     return Z
+
+
+def symmetric(kernel: Kernel, gram: FloatArray) -> FloatArray:
+    """A Gram matrix, averaged with its transpose: eigh would read one triangle only."""
+    if not np.isfinite(gram).all():
+        raise ValueError(
+            f"{kernel!r} has values that are not finite on the vectors; scale the data, or "
+            "lower gamma or degree."
+        )
+    average: FloatArray = 0.5 * (gram + gram.T)
+    return average
 
 
 def _balanced(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -256,7 +268,8 @@ def _balanced(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     usable = diagonal > least
     scale = np.divide(1.0, np.sqrt(np.abs(diagonal)), out=np.zeros(diagonal.size), where=usable)
     scaled = gram * scale[:, None] * scale
+    # the bound on |k(z, z')| for a k(z, z) that underflows, with a factor of two for rounding
     lost = np.abs(gram[~usable]).max(initial=0.0) > 2.0 * np.sqrt(least * largest)
-    if lost or np.abs(scaled).max() > 1.0 + 1e-6:
+    if lost or np.abs(scaled).max() > _ABOVE_ONE:
         return np.ones(diagonal.size), gram
     return scale, scaled

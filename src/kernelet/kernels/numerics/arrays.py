@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,31 @@ from numpy.typing import NDArray
 P = ParamSpec("P")
 R = TypeVar("R")
 FloatArray: TypeAlias = NDArray[Any]
+IndexArray: TypeAlias = NDArray[np.intp]
+BoolArray: TypeAlias = NDArray[np.bool_]
 # A 2-D NumPy array or a SciPy CSR matrix; Any, since SciPy's types are not ours to import.
 Rows: TypeAlias = Any
 
 # Scratch memory of one thread: it should stay in the second-level cache of one core, which has
 # half a megabyte to two on today's processors.
 BLOCK_BYTES = 1 << 20
+
+
+class RowMatrix(Protocol):
+    """What a NumPy array of two dimensions and a SciPy CSR matrix have in common."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def ndim(self) -> int: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+    def astype(self, dtype: Any, /, *, copy: bool = ...) -> Any: ...
 
 
 def quiet(function: Callable[P, R]) -> Callable[P, R]:

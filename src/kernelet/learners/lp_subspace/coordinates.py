@@ -26,7 +26,7 @@ from kernelet.learners.lp_subspace.space import (
 from kernelet.solvers import Rows
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.solvers.blocks.margins import Targets
-from kernelet.solvers.blocks.norms import NormPenalty
+from kernelet.solvers.blocks.norms import LinearNormPenalty
 from kernelet.solvers.rows import as_rows
 from kernelet.subspace import PrincipalMap
 
@@ -111,7 +111,7 @@ class OutOfCoreCoordinates:
     seconds: dict[str, float]
 
     def solve(self, programs: Programs, last: SubspaceMachine | None = None) -> SubspaceMachine:
-        data, penalty = self.data, NormPenalty(programs.norm.kind)
+        data, penalty = self.data, LinearNormPenalty(programs.norm.kind)
         solutions = block_hinge(
             data.rows, self.space, data.sample, programs.C, tol=programs.tol, penalty=penalty
         )

@@ -17,23 +17,22 @@ Every pass brings back numbers that do not grow with the rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import (
     BAND,
-    Features,
+    FeatureMap,
     MarginPass,
     MarginSums,
     Point,
     Targets,
 )
 from kernelet.solvers.blocks.models import (
-    UNIT,
     BlockMultipliers,
     NearRows,
     Penalty,
@@ -41,21 +40,31 @@ from kernelet.solvers.blocks.models import (
     SampledModel,
     SampleView,
 )
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.rounding import TINY
+from kernelet.solvers.solution import Status, relative_gap
 
-# Rows near the margin of an output that all blocks together may return: in all, or per feature if
-# that is more.
+# Rows near the margin of an output that all blocks together may return, or so many for each feature
+# if that is more: enough for a small problem to say where the margin is, and solved in a moment.
 NEAR_ROWS = 20_000
 _NEAR_ROWS_PER_FEATURE = 10
-# Numbers in such rows, of all outputs: with wide rows or many outputs, fewer rows are returned.
+# Numbers in such rows, of all outputs, 32 MB: with wide rows or many outputs, fewer are returned.
 _NEAR_NUMBERS = 4_000_000
-# Features of a sample that are kept at a time.
+# FeatureMap of a sample that are kept at a time, 160 MB of doubles.
 _SAMPLE_NUMBERS = 20_000_000
+# Passes before the best point is returned as it is: only what does not converge gets there.
 _MAX_PASSES = 60
-# A sample's promise that the value falls by no more is believed with this margin.
+# A sample's promise that the value falls by no more is believed with this margin: the fall may be
+# about three times as large.
 _PROMISE = 0.3
-# The radius of the next step, after one that went too far and after one that did not.
+# The radius of the next step, after one that went too far and after one that did not: the usual
+# factors of trust regions.
 _NARROWER, _WIDER = 0.25, 2.0
+# Small problems are solved to this share of the tolerance, so that their errors do not show, but
+# not beyond _FINEST where a sample takes the place of rows; the first start needs no more than
+# _START_TOL.
+_SHARE = 0.1
+_FINEST = 1e-7
+_START_TOL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +101,7 @@ class BlockSolution:
     @property
     def gap(self) -> float:
         """Relative duality gap."""
-        distance = self.primal_value - self.dual_value
-        return distance / max(UNIT, abs(self.primal_value)) if distance else 0.0
+        return relative_gap(self.primal_value, self.dual_value, TINY)
 
     @property
     def is_optimal(self) -> bool:
@@ -103,7 +111,7 @@ class BlockSolution:
 
 def block_hinge(
     rows: LabelledBlocks,
-    space: Features,
+    space: FeatureMap,
     sample: Sample,
     C: float = 1.0,
     *,
@@ -117,7 +125,7 @@ def block_hinge(
     Parameters
     ----------
     rows : LabelledBlocks
-    space : Features
+    space : FeatureMap
         Sent to the rows with every pass.
     sample : Sample
         Of the rows.
@@ -144,7 +152,7 @@ def block_hinge(
     sample = sample.every(-(-sample.represents.size * m // _SAMPLE_NUMBERS))
     view = SampleView(space.features(sample.block.X), targets, sample, C)
     searches = [
-        _Search(k, view, penalty, tol, None if start is None else _column(start, k))
+        _OutputSearch(k, view, penalty, tol, None if start is None else start.output(k))
         for k in range(targets.n_outputs)
     ]
     n_near = min(NEAR_ROWS, _NEAR_NUMBERS // (rows.n_features * targets.n_outputs))
@@ -153,7 +161,7 @@ def block_hinge(
         active = [search for search in searches if not search.is_done]
         if not active:
             break
-        point = _joined([search.at for search in active])
+        point = Point.joined([search.at for search in active])
         asked = targets.some([search.output for search in active])
         sums = rows.total(MarginPass(space, asked, point, C, most_near), "margins")
         near, is_near = sums.near_rows()
@@ -175,10 +183,10 @@ class _Proof:
 
     @property
     def gap(self) -> float:
-        return (self.value - self.lower) / max(UNIT, abs(self.value))
+        return relative_gap(self.value, self.lower, TINY)
 
 
-class _Search:
+class _OutputSearch:
     """The points of one output, from pass to pass."""
 
     def __init__(
@@ -195,9 +203,9 @@ class _Search:
         self.radius = penalty.radius
         if start is None:
             y = view.Y[:, output]
-            solution = penalty.solve(view.Phi, y, view.costs, max(tol, 1e-6), None)
+            solution = penalty.solve(view.Phi, y, view.costs, max(tol, _START_TOL), None)
             self.n_iter += solution.n_iter
-            start = Point(solution.weights[:, None], np.array([solution.intercept]))
+            start = Point.of(solution)
         self.at = start
 
     def learn(self, sums: MarginSums, j: int, near: Block, Phi: FloatArray) -> None:
@@ -222,20 +230,20 @@ class _Search:
         self.is_done = self.proof.gap <= self.tol
 
     def _go_back(self, best: Point) -> None:
-        """It went too far: half way back to where it was better, or again from there but less."""
+        """After a step that went too far: halfway back, or a shorter step from the best point."""
         self.proposed = None
         if self.model is None or np.isinf(self.radius):
-            self.at = _between(best, self.at)
+            self.at = best.halfway_to(self.at)
             return
         self.radius *= _NARROWER
         answer = self.penalty.solve_tilted(
-            self.model.problem, 0.1 * max(self.tol, 1e-7), best, self.radius
+            self.model.problem, _SHARE * max(self.tol, _FINEST), best, self.radius
         )
         self.n_iter += answer.n_iter
-        self.at = Point(answer.weights[:, None], np.array([answer.intercept]))
+        self.at = Point.of(answer)
 
     def _step(self, near: NearRows, value: float) -> None:
-        solution = self.penalty.solve(*near.with_means(), 0.1 * self.tol, self.at)
+        solution = self.penalty.solve(*near.with_means(), _SHARE * self.tol, self.at)
         self.n_iter += solution.n_iter
         self.lower = max(self.lower, solution.dual_value)
         found = near.multipliers(solution.multipliers, self.at)
@@ -243,7 +251,7 @@ class _Search:
         self._note(_Proof(value, self.at, found, self.lower, True))
         if self.is_done:
             return
-        exact = Point(solution.weights[:, None], np.array([solution.intercept]))
+        exact = Point.of(solution)
         seen = np.vstack([near.Phi, self.view.Phi])
         moved = float(np.max(np.abs(exact.scores(seen) - self.at.scores(seen)), initial=0.0))
         # where nothing bounds the step, means of groups are no guide beyond the band
@@ -254,7 +262,7 @@ class _Search:
         model = SampledModel(near, self.view, self.output, self.at, self.penalty.sample_band)
         self.model = model
         answer = self.penalty.solve_tilted(
-            model.problem, 0.1 * max(self.tol, 1e-7), self.at, self.radius
+            model.problem, _SHARE * max(self.tol, _FINEST), self.at, self.radius
         )
         self.n_iter += answer.n_iter
         promise = model.value(self.at, self.penalty) - answer.primal_value
@@ -262,11 +270,11 @@ class _Search:
             guessed = model.multipliers(answer.multipliers, self.at)
             lower = value - max(promise, 0.0) / _PROMISE
             self._note(_Proof(value, self.at, guessed, lower, False))
-        self.at = Point(answer.weights[:, None], np.array([answer.intercept]))
+        self.at = Point.of(answer)
         self.proposed = None
 
     def solution(self) -> BlockSolution:
-        """The best answer, with what a person should know of how it ended."""
+        """The best answer, with its status."""
         assert self.proof is not None
         proof = self.proof
         return BlockSolution(
@@ -280,18 +288,3 @@ class _Search:
             Status.OPTIMAL if self.is_done else Status.ITERATION_LIMIT,
             proof.is_bound,
         )
-
-
-def _column(point: Point, k: int) -> Point:
-    return Point(point.weights[:, k : k + 1], point.intercepts[k : k + 1])
-
-
-def _joined(points: Sequence[Point]) -> Point:
-    return Point(
-        np.concatenate([point.weights for point in points], axis=1),
-        np.concatenate([point.intercepts for point in points]),
-    )
-
-
-def _between(one: Point, other: Point) -> Point:
-    return Point(0.5 * (one.weights + other.weights), 0.5 * (one.intercepts + other.intercepts))

@@ -7,24 +7,29 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray, RowMatrix
 from kernelet.rows import Block
-from kernelet.solvers.solution import FloatArray
+from kernelet.solvers.hinge.working_set import Subsolution
+from kernelet.solvers.solution import Solution
 
-# Half-width, in units of the margin, of the band around 1 whose rows are looked at one by one.
+# Half-width, in units of the margin, of the band around 1 whose rows are looked at one by one, as
+# in the working sets of rows in memory. Wider, blocks return more rows; narrower, there are more
+# passes.
 BAND = 0.15
 # Rows that are not looked at one by one count through the means of groups, by how far they are
-# inside the margin; those farther outside than the first edge count nothing.
+# inside the margin; those farther outside than the first edge count nothing. Groups are narrow
+# where the hinge bends: the lower bound loses what it bends within a group, and nothing beyond the
+# band.
 EDGES = np.array([-1.0, -0.25, 0.0, 0.25, 1.0]) * BAND
 N_GROUPS = EDGES.size
 
 
-class Features(Protocol):
+class FeatureMap(Protocol):
     """A map of rows to features that can be sent to where they are."""
 
-    def features(self, X: Any) -> FloatArray:
+    def features(self, X: RowMatrix) -> FloatArray:
         """Of shape (n, m)."""
         ...
 
@@ -55,7 +60,7 @@ class Targets:
         """Of some outputs only."""
         return Targets(tuple(self.positive[k] for k in outputs))
 
-    def of(self, codes: NDArray[np.intp]) -> FloatArray:
+    def of(self, codes: IndexArray) -> FloatArray:
         """Labels, -1 or +1, a column for each output."""
         return np.where(codes[:, None] == np.array(self.positive), 1.0, -1.0)
 
@@ -72,6 +77,33 @@ class Point:
 
     weights: FloatArray
     intercepts: FloatArray
+
+    @classmethod
+    def of(cls, machine: Solution | Subsolution) -> Point:
+        """The point of one output at which a small problem ended."""
+        return cls(machine.weights[:, None], np.array([machine.intercept]))
+
+    @classmethod
+    def joined(cls, points: Sequence[Point]) -> Point:
+        """The outputs of several points."""
+        return cls(
+            np.concatenate([point.weights for point in points], axis=1),
+            np.concatenate([point.intercepts for point in points]),
+        )
+
+    def output(self, k: int) -> Point:
+        """One output alone."""
+        return Point(self.weights[:, k : k + 1], self.intercepts[k : k + 1])
+
+    def halfway_to(self, other: Point) -> Point:
+        """The point in the middle."""
+        return Point(
+            0.5 * (self.weights + other.weights), 0.5 * (self.intercepts + other.intercepts)
+        )
+
+    def guess(self) -> Solution:
+        """The first output, as a start of a small problem."""
+        return Solution.guess(self.weights[:, 0], float(self.intercepts[0]))
 
     def scores(self, Phi: FloatArray) -> FloatArray:
         """f_k(x_i)."""
@@ -104,7 +136,7 @@ class MarginSums:
     group_sums: FloatArray
     reach: FloatArray
     near: tuple[Block, ...]
-    is_near: tuple[NDArray[np.bool_], ...]
+    is_near: tuple[BoolArray, ...]
 
     def __add__(self, other: MarginSums) -> MarginSums:
         return MarginSums(
@@ -116,7 +148,7 @@ class MarginSums:
             self.is_near + other.is_near,
         )
 
-    def near_rows(self) -> tuple[Block, NDArray[np.bool_]]:
+    def near_rows(self) -> tuple[Block, BoolArray]:
         """The rows near the margin as one block, and of which outputs."""
         return Block.joined(self.near), np.concatenate(self.is_near)
 
@@ -127,7 +159,7 @@ class MarginPass:
 
     Attributes
     ----------
-    space : Features
+    space : FeatureMap
     targets : Targets
         Of the outputs that the point has.
     point : Point
@@ -137,7 +169,7 @@ class MarginPass:
         Rows near a margin that a block may return; the nearest come first.
     """
 
-    space: Features
+    space: FeatureMap
     targets: Targets
     point: Point
     C: float
@@ -170,14 +202,12 @@ class MarginPass:
         )
 
 
-def groups_of(slack: FloatArray) -> NDArray[np.intp]:
+def groups_of(slack: FloatArray) -> IndexArray:
     """The group of rows by how far they are inside the margin, or -1."""
     return np.searchsorted(EDGES, slack, side="left") - 1
 
 
-def group_indicator(
-    slack: FloatArray, Y: FloatArray, near: NDArray[np.bool_], costs: FloatArray
-) -> Any:
+def group_indicator(slack: FloatArray, Y: FloatArray, near: BoolArray, costs: FloatArray) -> Any:
     """Costs of the rows, in the line of their output, side and group; of shape (groups, n)."""
     n, k = slack.shape
     groups = groups_of(slack)

@@ -10,21 +10,22 @@ from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.rows import Block
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import EDGES, N_GROUPS, MarginSums, Point, Targets
 from kernelet.solvers.hinge.ridge import hinge_ridge, solve_subproblem
 from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.rounding import TINY
+from kernelet.solvers.solution import Solution
 
-# Rows of each class that a sample always has of it.
+# The nearest sampled rows of each class are part of the model even if none is in the band: without
+# any the bias has no bound, and with few it is what these want.
 _FEWEST = 50
 # The groups that are inside the margin.
 _INSIDE = slice(int(np.searchsorted(EDGES, 0.0)), None)
+# Newton systems of a small problem, as by default in `hinge_ridge`.
 _SMALL_ITERATIONS = 200
-# With rows of both classes values are positive, so that gaps can be relative to them alone.
-UNIT = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,7 @@ class Penalty(Protocol):
 class RidgePenalty:
     """1/2 w'w."""
 
+    # as the band after a cold start of rows in memory (`hinge.rounds`)
     sample_band = 0.5
     radius = np.inf
 
@@ -99,9 +101,7 @@ class RidgePenalty:
     def solve(
         self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
     ) -> Solution:
-        guess = None
-        if start is not None:
-            guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
+        guess = None if start is None else start.guess()
         return hinge_ridge(Phi, y, C, tol=tol, warm_start=guess)
 
     def solve_tilted(
@@ -111,7 +111,7 @@ class RidgePenalty:
 
 
 class SampleView:
-    """The sample, with the features of the day."""
+    """The sample in the features that the problem has."""
 
     def __init__(self, Phi: FloatArray, targets: Targets, sample: Sample, C: float) -> None:
         self.Phi = Phi
@@ -185,7 +185,7 @@ class SampledModel:
             np.append(near.costs, u),
             np.append(sums[1] - sums[0] - pull @ Phi, totals[1] - totals[0] - pull.sum()),
             float(totals.sum()),
-            UNIT,
+            TINY,
         )
 
     def value(self, at: Point, penalty: Penalty) -> float:

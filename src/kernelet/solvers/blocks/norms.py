@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.blocks.margins import Point
 from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
-from kernelet.solvers.interior_point.primal_dual import interior_point
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
 from kernelet.solvers.linear_program.hinge_lasso import Norm, hinge_lasso
 from kernelet.solvers.linear_program.norms import Capacity, LargestNorm, OneNorm
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
+# Newton systems of a small problem, as by default in `hinge_lasso`.
 _MAX_ITER = 200
-# Cost of going farther than a step may go, in shares of what draws a weight there.
+# Cost of going farther than a step may go, in shares of the most that can draw a weight there. Any
+# factor above 1 keeps it inside; a large one only makes the problem harder to solve.
 _FENCE = 2.0
 
 
-class NormPenalty:
+class LinearNormPenalty:
     """sum_j |w_j| or max_j |w_j|, for `block_hinge`: one linear program for each output.
 
     Parameters
@@ -28,7 +31,8 @@ class NormPenalty:
     # All of the sample: nothing but hinges curves the problem, and with more of them there are
     # fewer passes, by up to a third.
     sample_band = np.inf
-    # of a weight, in units in which its feature has a variance of 1
+    # Of a weight, in units in which its feature has a variance of 1. It only has to be of the right
+    # order: it is doubled after a good step and divided by four after a bad one.
     radius = 0.125
 
     def __init__(self, norm: Norm = 1) -> None:
@@ -43,9 +47,7 @@ class NormPenalty:
     def solve(
         self, Phi: FloatArray, y: FloatArray, C: FloatArray, tol: float, start: Point | None
     ) -> Solution:
-        guess = None
-        if start is not None:
-            guess = Solution.guess(start.weights[:, 0], float(start.intercepts[0]))
+        guess = None if start is None else start.guess()
         return hinge_lasso(Phi, y, C, norm=self.norm, tol=tol, warm_start=guess)
 
     def solve_tilted(
@@ -70,15 +72,13 @@ class NormPenalty:
         here = at.weights[:, 0] / d
         margin = np.concatenate([np.ones(n), here - radius, -here - radius])
         fence = _FENCE * (d + np.abs(linear[:m]) + problem.u @ np.abs(features))
+        limits = Limits(tol, _MAX_ITER, problem.constant, problem.unit)
         end = interior_point(
             A,
             linear,
             np.concatenate([problem.u, fence, fence]),
             capacity.regularizer(),
-            tol=tol,
-            max_iter=_MAX_ITER,
-            constant=problem.constant,
-            unit=problem.unit,
+            limits,
             margin=margin,
         )
         v = end.variables[:m]
@@ -87,13 +87,12 @@ class NormPenalty:
         hinge = np.maximum(0.0, 1.0 - margins - problem.y * b)
         value = capacity.value(v) - float(linear[:m] @ v + linear[m] * b)
         value += float(problem.u @ hinge)
-        scale = max(problem.unit, abs(value + problem.constant))
         return Subsolution(
             weights=d * v,
             intercept=b - float(centre @ (d * v)),
             multipliers=end.multipliers[:n],
             primal_value=value,
-            dual_value=value - end.gap * scale,
+            dual_value=value - end.gap * limits.scale(value),
             n_iter=end.n_iter,
             at_limit=end.n_iter >= _MAX_ITER,
         )

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
-# Numbers in a block: 32 MB of doubles.
+# Numbers in a block: 32 MB of doubles, so large that reading it takes longer than the call, and
+# small beside what machines have.
 _BLOCK = 4_000_000
 
 
@@ -67,7 +67,7 @@ class BlockRows:
             scores[start:stop] = self._block(start, stop) @ weights
         return scores
 
-    def take(self, index: NDArray[np.intp]) -> FloatArray:
+    def take(self, index: IndexArray) -> FloatArray:
         order = np.argsort(index, kind="stable")
         rows = np.empty((index.size, self.shape[1]))
         rows[order] = self.array[index[order]]

@@ -5,43 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray, dense
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.core_set import ROUNDING_RIDGE, CoreSet
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
-from kernelet.solvers.enclosing_ball.free_points import IndexArray
+from kernelet.solvers.enclosing_ball.free_points import FIRST_ROOM
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
-from kernelet.solvers.solution import FloatArray, Status
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """What a pass over all rows finds for one ball.
-
-    Attributes
-    ----------
-    furthest : float
-        Largest squared distance of a row outside of the core set.
-    loss : float
-        sum_i C_i / 2 max(0, 1 - y_i f(x_i))^2.
-    pool : Block or None
-        The furthest rows beyond the (1 + eps) ball.
-    is_whole : bool
-        Whether all such rows are in the pool.
-    """
-
-    furthest: float
-    loss: float
-    pool: Block | None
-    is_whole: bool
+from kernelet.solvers.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A ball as it is seen from rows: little enough to be sent to wherever these are.
+    """A ball as rows see it: little enough to be sent to wherever they are.
 
     Attributes
     ----------
@@ -206,7 +183,7 @@ class Ball:
         )
         self.reach = self.primal_value = float("nan")
 
-    def is_member(self, index: IndexArray) -> NDArray[np.bool_]:
+    def is_member(self, index: IndexArray) -> BoolArray:
         """Which rows are in the core set."""
         return np.array([i in self._members for i in index.tolist()], dtype=bool)
 
@@ -251,7 +228,7 @@ class Ball:
             The largest squared distance that is left.
         """
         g, X = self.projections(pool), pool.X
-        K = np.empty((pool.codes.size, self.core.size + 64), order="F")
+        K = np.empty((pool.codes.size, self.core.size + FIRST_ROOM), order="F")
         K[:, : self.core.size] = self.kernel(X, self.core.vectors)
         outside = np.ones(pool.codes.size, dtype=bool)
         begin = self.core.size

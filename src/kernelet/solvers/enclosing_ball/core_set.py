@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.solvers.enclosing_ball.free_points import FreePoints, IndexArray
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.solvers.enclosing_ball.free_points import FIRST_ROOM, FreePoints
 
-# A point whose margin is below that of the others by less than this share is on the ball.
+# A point whose margin is below that of the others by less than this share is on the ball: sums over
+# a core set are exact to about 1e-13.
 _TOLERANCE = 1e-10
-# Of the diagonal, where nothing else keeps the Gram matrix from being singular.
+# Share of the diagonal that is added to it, where nothing else keeps the Gram matrix from being
+# singular: above rounding errors, and too little to be seen in a ball.
 ROUNDING_RIDGE = 1e-12
 
 
@@ -40,6 +42,7 @@ def settle(
     array([1., 1., 0.])
     """
     a = a.copy()
+    # each round takes a point in, few more than once: the limit is for circles made of rounding
     for _ in range(10 * a.size + 100):
         # most points are free
         others = np.flatnonzero(a <= 0.0)
@@ -111,14 +114,12 @@ class CoreSet:
 
     def _grow(self) -> None:
         """Twice the room."""
-        room = max(64, 2 * self._index.size)
+        room = max(FIRST_ROOM, 2 * self._index.size)
         self._vectors = _enlarged(self._vectors, (room, self._vectors.shape[1]))
         self._projections = _enlarged(self._projections, (room, self._projections.shape[1]))
         self._signs, self._ridges = (_enlarged(x, (room,)) for x in (self._signs, self._ridges))
-        self._index, self._gram = (
-            _enlarged(self._index, (room,)),
-            _enlarged(self._gram, (room,) * 2),
-        )
+        self._index = _enlarged(self._index, (room,))
+        self._gram = _enlarged(self._gram, (room, room))
 
     @property
     def size(self) -> int:

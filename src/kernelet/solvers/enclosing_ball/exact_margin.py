@@ -10,33 +10,27 @@ step towards it, as long as the value falls, changes these rows; a few dozen ste
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix, dense
 from kernelet.solvers.enclosing_ball.expansions import Directions, Expansion
-from kernelet.solvers.enclosing_ball.margin_coordinates import line_search, margin_in_coordinates
+from kernelet.solvers.enclosing_ball.margin_newton import (
+    NEAR,
+    ROUNDING,
+    lower_bound,
+    newton_multipliers,
+)
 from kernelet.solvers.parallel import one_thread_if_small
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
+from kernelet.solvers.thinning import evenly_spaced
 
-IndexArray = NDArray[np.intp]
-
-# Rows of the first working set, and how many may join at once.
+# Rows of the first working set, and how many may join at once, or half as many as there are if that
+# is more. A working set of a thousand rows takes a fraction of a second, and sets that grow by half
+# again are solved a few times only; up to twice _FIRST rows one set of all costs least.
 _FIRST = 1000
 _MOST_ADDED = 500
-# A margin this near to 1 is 1.
-_ROUNDING = 1e-10
-_EPSILON = float(np.finfo(np.float64).eps)
-# A relative duality gap that is as good as none, where there are no digits for less.
-NEAR = 1e-6
-# What is added to a diagonal if rounding takes more from it, in shares of its largest element.
-_LIFTS = (0.0, 1e-16, 1e-15, 1e-14, 1e-13)
-# Steps in which the value may fall by no more than rounding.
-_PATIENCE = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,113 +60,8 @@ class ExactMargin:
     status: Status
 
 
-def newton_multipliers(
-    K: FloatArray, C: FloatArray, a: FloatArray, max_iter: int
-) -> tuple[FloatArray, int, bool]:
-    """Minimise 1/2 a'Ka + 1/2 sum_i C_i max(0, 1 - (Ka)_i)^2, from a given a.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Gram matrix with labels and bias in it.
-    C : ndarray of shape (n,)
-    a : ndarray of shape (n,)
-    max_iter : int
-
-    Returns
-    -------
-    a : ndarray of shape (n,)
-        C_i xi_i; some may be negative if it has not converged.
-    n_iter : int
-    converged : bool
-
-    Examples
-    --------
-    >>> newton_multipliers(np.eye(2), np.ones(2), np.zeros(2), 10)
-    (array([0.5, 0.5]), 1, True)
-    """
-    margins, largest = K @ a, float(K.diagonal().max())
-    best, least, at_best, n_iter = a, np.inf, 0, 0
-    for n_iter in range(1, max_iter + 1):
-        active = np.flatnonzero(margins < 1.0)
-        try:
-            goal = _minimum_over(active, K, C)
-        except LinAlgError:
-            break
-        change, slope = goal - a, K[:, active] @ goal[active] - margins
-        step = line_search(margins, slope, C, float(a @ slope), float(change @ slope))
-        a = goal if step == 1.0 else a + step * change
-        margins = margins + step * slope
-        # what a is to be at the minimum; rows at the margin may be on either side of it
-        loss = np.maximum(0.0, 1.0 - margins)
-        error = float(np.abs(a / C - loss).max())
-        value = 0.5 * float(a @ margins + C @ loss**2)
-        if value < least * (1.0 - _ROUNDING):
-            best, least, at_best = a, value, n_iter
-        is_rounding = error <= _EPSILON * largest * float(np.abs(a).sum())
-        if error <= _ROUNDING or (is_rounding and _gap(a, K, C) <= NEAR):
-            tidy = _without_negatives(a, K, C)
-            if _gap(tidy, K, C) <= NEAR:
-                return tidy, n_iter, True
-        if n_iter > at_best + _PATIENCE:
-            break
-    tidy = _without_negatives(best, K, C)
-    if _gap(tidy, K, C) <= NEAR:
-        return tidy, n_iter, True
-    # not multipliers of the dual, but the best w that was seen
-    other = margin_in_coordinates(K, C, max_iter)
-    return min(best, other, key=lambda at: _values(at, K, C)[0]), n_iter, False
-
-
-def _values(a: FloatArray, K: FloatArray, C: FloatArray) -> tuple[float, float]:
-    """Primal value of w, and the dual value of what would be its multipliers."""
-    margins = K @ a
-    squared = float(a @ margins)
-    primal = 0.5 * squared + 0.5 * float(C @ np.maximum(0.0, 1.0 - margins) ** 2)
-    return primal, float(a.sum()) - 0.5 * squared - 0.5 * float(a @ (a / C))
-
-
-def _lower_bound(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
-    """The dual value of the best multiple of a point of the dual."""
-    a = np.maximum(a, 0.0)
-    curvature = float(a @ (K @ a) + a @ (a / C))
-    return 0.5 * float(a.sum()) ** 2 / curvature if curvature > 0.0 else 0.0
-
-
-def _gap(a: FloatArray, K: FloatArray, C: FloatArray) -> float:
-    """Size of the relative duality gap: with negative multipliers the dual may be the larger."""
-    primal, dual = _values(a, K, C)
-    return abs(primal - dual) / primal if primal > 0.0 else np.inf
-
-
-def _without_negatives(a: FloatArray, K: FloatArray, C: FloatArray) -> FloatArray:
-    """Large multipliers cancel in w, which they would no longer if some were just clipped."""
-    clipped = np.maximum(a, 0.0)
-    try:
-        while (a < 0.0).any():
-            a = _minimum_over(np.flatnonzero(a > 0.0), K, C)
-    except LinAlgError:
-        return clipped
-    return a if _gap(a, K, C) <= _gap(clipped, K, C) else clipped
-
-
-def _minimum_over(active: IndexArray, K: FloatArray, C: FloatArray) -> FloatArray:
-    """The multipliers if these rows, and no others, have a loss."""
-    ridge, a = 1.0 / C[active], np.zeros(C.size)
-    for lift in _LIFTS:
-        gram = K[np.ix_(active, active)]
-        gram.flat[:: active.size + 1] += ridge + lift * float(K.diagonal().max())
-        try:
-            factor = cho_factor(gram, lower=True, overwrite_a=True)
-        except LinAlgError:
-            continue
-        a[active] = cho_solve(factor, np.ones(active.size))
-        return a
-    raise LinAlgError("rows of so different a length, or so large a C, leave no digits")
-
-
 def exact_margin(
-    X: Any,
+    X: RowMatrix,
     y: FloatArray,
     C: FloatArray,
     kernel: Kernel,
@@ -206,61 +95,90 @@ def exact_margin(
     >>> exact_margin(X, y, np.ones(2), Linear()).function.coefficients.ravel().round(6)
     array([-0.333333,  0.333333])
     """
-    n = y.size
-    g = np.empty((n, 0)) if directions is None else directions.known
+    g = np.empty((y.size, 0)) if directions is None else directions.known
     if g is None:
         raise ValueError("directions must hold their values at all rows.")
-    index = _first_rows(y)
-    vectors = np.empty((0, X.shape[1]))
-    K, a = np.empty((0, 0)), np.empty(0)
+    members = _Members(X, y, C, kernel, g)
+    new = _first_rows(y)
     n_iter, converged = 0, True
-    while True:
-        new = index[a.size :]
-        rows = np.asarray(dense(X[new]), dtype=np.float64)
-        vectors = np.concatenate([vectors, rows])
-        added = y[index][:, None] * (kernel(vectors, rows) + 1.0 - g[index] @ g[new].T) * y[new]
-        larger = np.empty((index.size, index.size))
-        larger[: a.size, : a.size] = K
-        larger[:, a.size :], larger[a.size :] = added, added.T
-        K, a = larger, np.append(a, np.zeros(new.size))
-        with one_thread_if_small(index.size**3 // 6):
-            a, spent, converged = newton_multipliers(K, C[index], a, max_iter)
+    while new.size and converged:
+        members.add(new)
+        spent, converged = members.settle(max_iter)
         n_iter += spent
-        free = np.flatnonzero(a)
-        weights = a[free] * y[index[free]]
-        own = Expansion(
-            index[free], vectors[free], weights[:, None], np.array([float(weights.sum())])
-        )
-        products = weights @ g[index[free]]
+        own, products = members.function()
         margins = y * (own.values(kernel, X)[:, 0] - g @ products)
         slack = np.maximum(0.0, 1.0 - margins)
-        margins[index] = np.inf
-        missed = np.flatnonzero(margins < 1.0 - _ROUNDING)
-        if not missed.size or not converged:
-            break
-        room = max(_MOST_ADDED, index.size // 2)
-        worst = missed[np.argsort(margins[missed], kind="stable")[:room]]
-        index = np.append(index, worst)
-    squared = float(a @ (K @ a))
-    primal = 0.5 * squared + 0.5 * float(C @ slack**2)
-    dual = float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / C[index]))
-    if not converged:
-        # at the minimum the multipliers are C_i xi_i
-        costs = C[index]
-        dual = max(_lower_bound(at, K, costs) for at in (a, costs * slack[index]))
+        new = members.missed(margins)
+    primal, dual = members.values(slack, converged)
     status = Status.OPTIMAL
     # a dual value above the primal one is no proof either: the digits are lost
     if not (converged and abs(primal - dual) <= NEAR * primal):
-        status = Status.ITERATION_LIMIT if spent >= max_iter else Status.NUMERICAL_LIMIT
-    return ExactMargin(
-        own if directions is None else directions.removed_from(own, products),
-        own,
-        free.size,
-        primal,
-        dual,
-        n_iter,
-        status,
-    )
+        status = Status.short_of_tolerance(spent >= max_iter)
+    function = own if directions is None else directions.removed_from(own, products)
+    return ExactMargin(function, own, own.index.size, primal, dual, n_iter, status)
+
+
+class _Members:
+    """The working set: its rows in the order in which they joined, and their multipliers."""
+
+    def __init__(
+        self, X: RowMatrix, y: FloatArray, C: FloatArray, kernel: Kernel, g: FloatArray
+    ) -> None:
+        self._X, self._y, self._C, self._kernel, self._g = X, y, C, kernel, g
+        self._index = np.empty(0, dtype=np.intp)
+        self._vectors = np.empty((0, X.shape[1]))
+        self._K, self._a = np.empty((0, 0)), np.empty(0)
+
+    def add(self, new: IndexArray) -> None:
+        """Take rows in, with multipliers of zero; the Gram matrix gains their part."""
+        y, g, n = self._y, self._g, self._a.size
+        rows = np.asarray(dense(self._X[new]), dtype=np.float64)
+        self._index = index = np.append(self._index, new)
+        self._vectors = np.concatenate([self._vectors, rows])
+        # the 1 is the bias, which is penalised like a weight
+        values = self._kernel(self._vectors, rows) + 1.0 - g[index] @ g[new].T
+        added = y[index][:, None] * values * y[new]
+        larger = np.empty((index.size, index.size))
+        larger[:n, :n] = self._K
+        larger[:, n:], larger[n:] = added, added.T
+        self._K, self._a = larger, np.append(self._a, np.zeros(new.size))
+
+    def settle(self, max_iter: int) -> tuple[int, bool]:
+        """Solve the problem over these rows; the steps it took, and whether it converged."""
+        n = self._index.size
+        # a Cholesky factor takes n^3 / 6 multiplications
+        with one_thread_if_small(n**3 // 6):
+            self._a, spent, converged = newton_multipliers(
+                self._K, self._C[self._index], self._a, max_iter
+            )
+        return spent, converged
+
+    def function(self) -> tuple[Expansion, FloatArray]:
+        """f before its part in the directions is removed, and its products with these."""
+        free = np.flatnonzero(self._a)
+        index = self._index[free]
+        weights = self._a[free] * self._y[index]
+        bias = np.array([float(weights.sum())])
+        own = Expansion(index, self._vectors[free], weights[:, None], bias)
+        return own, weights @ self._g[index]
+
+    def missed(self, margins: FloatArray) -> IndexArray:
+        """Rows that have a loss and are not in here; the worst, if there are many."""
+        margins[self._index] = np.inf
+        missed = np.flatnonzero(margins < 1.0 - ROUNDING)
+        room = max(_MOST_ADDED, self._index.size // 2)
+        return missed[np.argsort(margins[missed], kind="stable")[:room]]
+
+    def values(self, slack: FloatArray, converged: bool) -> tuple[float, float]:
+        """Primal and dual value over all rows, given what each lacks to its margin."""
+        a, K, costs = self._a, self._K, self._C[self._index]
+        squared = float(a @ (K @ a))
+        primal = 0.5 * squared + 0.5 * float(self._C @ slack**2)
+        if converged:
+            return primal, float(a.sum()) - 0.5 * squared - 0.5 * float(a**2 @ (1.0 / costs))
+        # at the minimum the multipliers are C_i xi_i
+        guesses = (a, costs * slack[self._index])
+        return primal, max(lower_bound(guess, K, costs) for guess in guesses)
 
 
 def _first_rows(y: FloatArray) -> IndexArray:
@@ -269,8 +187,5 @@ def _first_rows(y: FloatArray) -> IndexArray:
         return np.arange(y.size)
     sides = [np.flatnonzero(y == sign) for sign in (-1.0, 1.0)]
     sizes = [min(side.size, 1 + _FIRST * side.size // y.size) for side in sides]
-    spaced = [
-        side[np.linspace(0, side.size - 1, size).astype(np.intp)]
-        for side, size in zip(sides, sizes, strict=True)
-    ]
+    spaced = [side[evenly_spaced(side.size, size)] for side, size in zip(sides, sizes, strict=True)]
     return np.concatenate(spaced)

@@ -11,19 +11,23 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
-from kernelet.solvers.enclosing_ball.free_points import IndexArray
-from kernelet.solvers.solution import FloatArray
 
 # A function whose values are below this share of the sum of its terms is rounding: four units in
 # the last place. Terms that cancel in full leave a fifth of a unit, where the classes of breast
 # cancer in raw units, which differ, leave 50 units (cubes, C=1) or more.
 _NOTHING = 1e-15
-# Rows of which less than this share is outside of earlier directions are in their span.
+# Rows of which less than this share is outside of earlier directions are in their span: squared
+# lengths, so that what is left is shorter by 1e-5, and its directions mostly rounding.
 NOWHERE = 1e-10
-# Of the squared norm if its terms were orthogonal; below, few of its digits are left.
+# Share of the squared norm that its terms would have if they were orthogonal. Below, they cancel so
+# that half of the digits are lost.
 _CANCELS = 1e-8
+# Times that a part in earlier directions is removed: once leaves rounding errors of the part that
+# was there, and twice is enough for those (Kahan's rule).
+_REMOVALS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +109,7 @@ class Expansion:
         kept = order[:rank]
         return Expansion(self.index[kept], self.vectors[kept], beta, self.intercepts)
 
-    def values(self, kernel: Kernel, X: FloatArray) -> FloatArray:
+    def values(self, kernel: Kernel, X: RowMatrix) -> FloatArray:
         """An array of shape (n, k)."""
         n, k = X.shape[0], self.coefficients.shape[1]
         values: FloatArray = self.machine(kernel).decision_function(X).reshape(n, k)
@@ -182,7 +186,7 @@ def direction(
             return None
     function = _tidy(kernel, function, diagonal)
     if earlier is not None:
-        for _ in range(2):
+        for _ in range(_REMOVALS):
             function = earlier.removed_from(function, earlier.products(function))
             function = _tidy(kernel, function, diagonal)
     values = function.without_intercept().values(kernel, function.vectors)[:, 0]

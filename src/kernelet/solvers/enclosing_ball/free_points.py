@@ -8,16 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtpqrt
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
-IndexArray = NDArray[np.intp]
-
-# Of the diagonal: a smaller pivot is rounding error.
+# Share of the diagonal below which a pivot is rounding error, some fifty units in the last place.
 _LEAST_PIVOT = 1e-14
+# Points that arrays have room for at first. They are enlarged by doubling, so it hardly matters.
+FIRST_ROOM = 64
 # Reflections that LAPACK applies together; its usual block size.
 _REFLECTIONS = 32
 
@@ -60,7 +59,7 @@ class FreePoints:
         begin = _before(n)
         columns = self.columns
         if columns.size < begin + n + 1:
-            columns = np.empty(_before(max(64, 2 * n)))
+            columns = np.empty(_before(max(FIRST_ROOM, 2 * n)))
             columns[:begin] = self.columns[:begin]
         column = K[point, self.index]
         if n:
@@ -77,10 +76,8 @@ class FreePoints:
         n = self.index.size
         size = n - 1 - at
         # the triangle behind the row, with v as a last column, and the row below it
-        triangle, row = (
-            np.zeros((size + 1, size + 1), order="F"),
-            np.empty((1, size + 1), order="F"),
-        )
+        triangle = np.zeros((size + 1, size + 1), order="F")
+        row = np.empty((1, size + 1), order="F")
         for c in range(size):
             column = self.columns[_before(at + 1 + c) :]
             triangle[: c + 1, c], row[0, c] = column[at + 1 : at + 2 + c], column[at]

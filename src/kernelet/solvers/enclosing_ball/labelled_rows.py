@@ -7,21 +7,19 @@ a block at a time. So they need not be in memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, RowMatrix
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.labelled import Sample, Sum
-from kernelet.solvers.solution import FloatArray
+from kernelet.rows.labelled import Addable, Sample
 
-S = TypeVar("S", bound=Sum)
-IndexArray = NDArray[np.intp]
+S = TypeVar("S", bound=Addable)
 
 
 class LabelledRows(Protocol):
-    """Rows that can be drawn from and gone through; those of weight zero are never seen."""
+    """Rows to draw from and to go through; those of weight zero are skipped."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,7 +68,7 @@ class TableRows:
     n_blocks = 1
 
     def __init__(
-        self, X: Any, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
+        self, X: RowMatrix, codes: IndexArray, weights: FloatArray, index: IndexArray | None = None
     ) -> None:
         self._all = Block(np.arange(codes.size) if index is None else index, X, codes, weights)
         self._counted = weights.all()
@@ -91,8 +89,7 @@ class TableRows:
         return function(self.whole())
 
     def first_of_each_class(self) -> Block:
-        rows = self.whole()
-        return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+        return self.whole().first_of_each_class()
 
     def at_hand(self) -> None:
         return None
@@ -133,8 +130,7 @@ class OutOfCoreLabelledRows:
         return None
 
     def first_of_each_class(self) -> Block:
-        rows = self._sample
-        return rows.take(np.unique(rows.codes, return_index=True)[1].astype(np.intp))
+        return self._sample.first_of_each_class()
 
     def at_hand(self) -> TableRows:
         rows = self._sample

@@ -8,22 +8,24 @@ from functools import cached_property
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
-from kernelet.solvers.enclosing_ball.ball import Ball, Look, Outline
+from kernelet.solvers.enclosing_ball.ball import Ball, Outline
 from kernelet.solvers.enclosing_ball.expansions import Expansion
 from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
-from kernelet.solvers.solution import FloatArray
 
 # Rows that are kept from a look at all rows: those beyond the ball and, where a look is expensive,
-# those next to it, since they are the next to be outside when the centre has moved.
+# those next to it, since they are the next to be outside when the centre has moved. It is
+# enough if a look finds more rows than a ball takes in before the next; the others wait for that.
 POOL = 1000
-# Rows that all blocks together return, if there are many blocks, but at least one for each block.
+# Rows that all blocks together return, if there are many blocks, but at least one for each block:
+# more than the pool, as the furthest rows may lie in a few blocks.
 _REPORTED_ROWS = 4 * POOL
 # One in _NEXT of these may be a row that is not outside.
 _NEXT = 4
-# Of the sum of a function's terms, what it loses in single precision, and what may be lost of eps
-# and of the gap.
+# Share of the sum of a function's terms that it loses in single precision, about eight units in the
+# last place, and share of eps and of the gap that may be lost.
 _LOST_IN_SINGLE = 1e-6
 _MAY_BE_LOST = 0.01
 
@@ -45,8 +47,7 @@ def look_at_all(balls: Sequence[Ball], rows: LabelledRows) -> list[Look]:
         single=all(map(_single_will_do, balls, parts)),
         with_next=rows.n_blocks > 1,
     )
-    seen = rows.total(function, "look")
-    return [found.look(ball.bound) for found, ball in zip(seen.balls, balls, strict=True)]
+    return rows.total(function, "look").balls
 
 
 def _single_will_do(ball: Ball, function: Expansion) -> bool:
@@ -56,57 +57,66 @@ def _single_will_do(ball: Ball, function: Expansion) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What some rows are to one ball.
+class Look:
+    """What a look at some rows finds for one ball; it adds up over blocks.
 
     Attributes
     ----------
+    bound : float
+        Squared radius of the (1 + eps) ball.
     furthest : float
         Largest squared distance of a row outside of the core set.
     loss : float
         sum_i C_i / 2 max(0, 1 - y_i f(x_i))^2.
     n_outside : int
         Rows beyond the (1 + eps) ball.
-    pool : Block or None
+    kept : Block or None
         The furthest of them, and of those next to them.
     distances : ndarray of shape (n,)
-        Squared distances of those in the pool, the largest first.
+        Squared distances of those kept, the largest first.
     """
 
+    bound: float
     furthest: float
     loss: float
     n_outside: int
-    pool: Block | None
+    kept: Block | None
     distances: FloatArray
 
-    def __add__(self, other: Seen) -> Seen:
-        pool, distances = self.pool, np.append(self.distances, other.distances)
-        if other.pool is not None:
-            pool = other.pool if pool is None else pool.and_more(other.pool)
-            kept = np.argsort(-distances, kind="stable")[:POOL]
-            pool, distances = pool.take(kept), distances[kept]
-        return Seen(
+    @property
+    def pool(self) -> Block | None:
+        """The rows to take in, if any is outside."""
+        return self.kept if self.n_outside else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows outside are in the pool."""
+        return self.n_outside == int((self.distances > self.bound).sum())
+
+    def __add__(self, other: Look) -> Look:
+        kept, distances = self.kept, np.append(self.distances, other.distances)
+        if other.kept is not None:
+            kept = other.kept if kept is None else Block.joined([kept, other.kept])
+            first = np.argsort(-distances, kind="stable")[:POOL]
+            kept, distances = kept.take(first), distances[first]
+        return Look(
+            self.bound,
             max(self.furthest, other.furthest),
             self.loss + other.loss,
             self.n_outside + other.n_outside,
-            pool,
+            kept,
             distances,
         )
 
-    def look(self, bound: float) -> Look:
-        """The same in the form that the ball takes."""
-        is_whole = self.n_outside == int((self.distances > bound).sum())
-        return Look(self.furthest, self.loss, self.pool if self.n_outside else None, is_whole)
-
 
 @dataclass(frozen=True, eq=False)
-class SeenByAll:
-    """What some rows are to each of several balls."""
+class Looks:
+    """The same for each of several balls."""
 
-    balls: list[Seen]
+    balls: list[Look]
 
-    def __add__(self, other: SeenByAll) -> SeenByAll:
-        return SeenByAll([mine + its for mine, its in zip(self.balls, other.balls, strict=True)])
+    def __add__(self, other: Looks) -> Looks:
+        return Looks([mine + its for mine, its in zip(self.balls, other.balls, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,21 +151,22 @@ class Looking:
     def _single(self) -> KernelMachine:
         return self.machine.astype(np.float32)
 
-    def __call__(self, block: Block) -> SeenByAll:
+    def __call__(self, block: Block) -> Looks:
         if not block.codes.size:
-            nothing = Seen(-np.inf, 0.0, 0, None, np.empty(0))
-            return SeenByAll([nothing] * len(self.outlines))
+            return Looks(
+                [Look(ball.bound, -np.inf, 0.0, 0, None, np.empty(0)) for ball in self.outlines]
+            )
         is_single = self.single and block.X.dtype == np.float32
         machine = self._single if is_single else self.machine
         values = machine.decision_function(block.X, self.n_threads)
         columns = values.reshape(-1, len(self.outlines)).astype(np.float64).T
-        seen = [
-            self._seen(block, f if excess is None else f - excess[block.index], outline)
+        looks = [
+            self._look(block, f if excess is None else f - excess[block.index], outline)
             for f, outline, excess in zip(columns, self.outlines, self.excesses, strict=True)
         ]
-        return SeenByAll(seen)
+        return Looks(looks)
 
-    def _seen(self, block: Block, f: FloatArray, outline: Outline) -> Seen:
+    def _look(self, block: Block, f: FloatArray, outline: Outline) -> Look:
         margins = outline.signs(block) * f
         loss = 0.0
         if outline.C is not None:
@@ -170,5 +181,11 @@ class Looking:
             outside = np.argpartition(-distances, n_next)[:n_next]
         kept = outside[np.argsort(-distances[outside], kind="stable")[: self.limit]]
         kept = kept[np.isfinite(distances[kept])]
-        pool = block.take(kept) if kept.size else None
-        return Seen(float(distances.max()), loss, n_outside, pool, distances[kept])
+        return Look(
+            outline.bound,
+            float(distances.max()),
+            loss,
+            n_outside,
+            block.take(kept) if kept.size else None,
+            distances[kept],
+        )

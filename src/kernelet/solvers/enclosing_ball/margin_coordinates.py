@@ -10,18 +10,24 @@ problem, solved by orthogonal factors, which lose half as many digits as the nor
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lstsq, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 
-# Derivatives that are this small beside those at the start of a step are zero.
+# Derivatives that are this small beside those at the start of a step are zero: they are sums over
+# rows, whose rounding errors are far smaller, and the step is exact to as many digits.
 _ROUNDING = 1e-10
-# A step that lowers the value by less ends the search: the digits below are those of the factor.
+# A step that lowers the value by a smaller share ends the search: the digits below are those of the
+# factor.
 _LEAST_DROP = 1e-12
-# Columns that depend on the others up to rounding take no part.
+# Columns that depend on the others up to this take no part. It is below the rounding error of
+# single entries, 2e-16, so that only columns go that say nothing at all.
 _DEPENDENT = 1e-16
+# Rounding errors of a derivative, in shares of the losses that it is a sum over.
+_NOISE = 1e-13
+# Halvings of a step, to 1e-15 of it.
+_HALVINGS = 50
 
 
 def margin_in_coordinates(K: FloatArray, C: FloatArray, max_iter: int) -> FloatArray:
@@ -60,7 +66,7 @@ def margin_in_coordinates(K: FloatArray, C: FloatArray, max_iter: int) -> FloatA
     return a
 
 
-def _minimum_over(active: NDArray[np.bool_], L: FloatArray, C: FloatArray) -> FloatArray:
+def _minimum_over(active: BoolArray, L: FloatArray, C: FloatArray) -> FloatArray:
     """v if these rows, and no others, have a loss: ridge regression of 1 on them."""
     root, rank = np.sqrt(C[active]), L.shape[1]
     system = np.vstack([root[:, None] * L[active], np.eye(rank)])
@@ -95,11 +101,11 @@ def line_search(
         return linear + t * square - float(loss @ slope)
 
     # where margins hardly change, derivatives are rounding errors of this size
-    noise = 1e-13 * float(C @ np.maximum(0.0, 1.0 - margins))
+    noise = _NOISE * float(C @ np.maximum(0.0, 1.0 - margins))
     if derivative(1.0) <= _ROUNDING * abs(derivative(0.0)) + noise:
         return 1.0
     low, high = 0.0, 1.0
-    for _ in range(50):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if derivative(middle) < 0.0 else (low, middle)
     return high

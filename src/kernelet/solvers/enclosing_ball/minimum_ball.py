@@ -1,4 +1,8 @@
-"""Minimum enclosing balls in a kernel's feature space, to a factor of 1 + eps."""
+"""Minimum enclosing balls in a kernel's feature space, to a factor of 1 + eps.
+
+I. W. Tsang, A. Kocsor, J. T. Kwok, "Efficient kernel feature extraction for massive data sets",
+KDD 2006, algorithm 2 and equations (12)-(18).
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import check_rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, check_rows
 from kernelet.machine import KernelMachine
+from kernelet.rows.block import stored_numbers
 from kernelet.solvers.checks import checked_costs, checked_labels
 from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.expansions import Directions
-from kernelet.solvers.enclosing_ball.free_points import IndexArray
 from kernelet.solvers.enclosing_ball.growth import enclose
 from kernelet.solvers.enclosing_ball.labelled_rows import TableRows
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status
+
+# k(x, x) that differ by a smaller share are equal but for rounding.
+_ALIKE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +68,30 @@ class EnclosingBall:
     centre: KernelMachine
     status: Status
 
+    @classmethod
+    def of(cls, ball: Ball) -> EnclosingBall:
+        """What a ball that has grown came to: a / sum a are the multipliers of (5)."""
+        core, expansion = ball.core, ball.expansion()
+        total, free = core.total, core.free
+        centre = KernelMachine(
+            ball.kernel,
+            expansion.vectors,
+            expansion.coefficients / total,
+            expansion.intercepts / total,
+        )
+        return cls(
+            core.index[free],
+            core.multipliers[free] / total,
+            -core.correction / total,
+            ball.squared_norm,
+            ball.radius,
+            ball.reach,
+            core.size,
+            ball.gap,
+            centre,
+            ball.status,
+        )
+
 
 def minimum_enclosing_ball(
     X: Any,
@@ -83,23 +113,21 @@ def minimum_enclosing_ball(
         \quad u_q'c = 0
 
     With labels, the rows are those of the L2-SVM, :math:`(y_i \varphi(x_i), y_i, y_i e_i /
-    \sqrt{C_i})`, equation (10), and the ball's centre is the machine: the least value of
-    :math:`\tfrac12 \|w\|^2 + \tfrac12 b^2 + \tfrac12 \sum_i C_i \xi_i^2` is
-    :math:`1 / (2 \|c\|^2)`.
+    \sqrt{C_i})`, equation (10) of Tsang, Kocsor and Kwok (2006), and the centre is the machine: the
+    least :math:`\tfrac12 \|w\|^2 + \tfrac12 b^2 + \tfrac12 \sum_i C_i \xi_i^2` is
+    :math:`1 / (2 \|c\|^2)`. The ball grows by their algorithm 2, with (12)-(18).
 
     Parameters
     ----------
     X : array or CSR of shape (n, d)
     kernel : Kernel
-        Positive definite. For the plain ball k(x, x) must be constant; with labels, another kernel
-        is given the coordinate that makes it so.
+        Positive definite, and with a constant k(x, x) if there are no labels.
     y : array of shape (n,) or None, default=None
         Labels, -1 or +1; None is the plain ball.
     C : float or array of shape (n,), default=1.0
         Cost of each row, with labels.
     eps : float, default=1e-3
-        All rows are within 1 + eps times the radius of the ball around the core set, and the radius
-        of the smallest ball is between the two.
+        All rows are within 1 + eps times the radius, which is no more than the smallest.
     tol : float or None, default=None
         Relative duality gap of the L2-SVM to reach as well.
     directions : Directions or None, default=None
@@ -117,11 +145,6 @@ def minimum_enclosing_ball(
     -------
     EnclosingBall
 
-    References
-    ----------
-    I. W. Tsang, A. Kocsor, J. T. Kwok, "Efficient kernel feature extraction for massive data sets",
-    KDD 2006, algorithm 2 and equations (12)-(18).
-
     Examples
     --------
     >>> from kernelet.kernels import Gaussian
@@ -129,10 +152,31 @@ def minimum_enclosing_ball(
     >>> ball.index, ball.multipliers.round(6), round(ball.radius, 6)
     (array([0, 2]), array([0.5, 0.5]), 0.65752)
     """
+    rows, ball = _prepared(X, kernel, y, C, eps, directions)
+    enclose(
+        [ball],
+        rows,
+        check_random_state(random_state),
+        tol=tol,
+        sample_size=sample_size,
+        exact_sweep=exact_sweep,
+        max_iter=max_iter,
+    )
+    return EnclosingBall.of(ball)
+
+
+def _prepared(
+    X: Any,
+    kernel: Kernel,
+    y: ArrayLike | None,
+    C: ArrayLike,
+    eps: float,
+    directions: Directions | None,
+) -> tuple[TableRows, Ball]:
+    """The rows with their classes and weights, and a ball without points; raises ValueError."""
     table = check_rows(X)
     n, d = table.shape
-    numbers = table.data if sparse.issparse(table) else table
-    if not n or not np.isfinite(numbers).all():
+    if not n or not np.isfinite(stored_numbers(table)).all():
         raise ValueError("X must hold at least one row, and neither NaN nor infinity.")
     if not (isinstance(eps, Real) and 0.0 < eps < np.inf):
         raise ValueError(f"eps must be a finite number above zero; got {eps!r}.")
@@ -140,42 +184,18 @@ def minimum_enclosing_ball(
         raise ValueError(f"an enclosing ball needs a positive definite kernel, not {kernel!r}.")
     diagonal = np.asarray(kernel.diagonal(table), dtype=np.float64)
     if y is None:
-        if not diagonal.all() or np.ptp(diagonal) > 1e-9 * diagonal.max():
+        if not diagonal.all() or np.ptp(diagonal) > _ALIKE * diagonal.max():
             raise ValueError(
                 f"k(x, x) of {kernel!r} is zero, or not constant; take a kernel for which it is, "
                 "such as Gaussian, or divide each row by its length first."
             )
-        codes, weights, cost, lift = np.zeros(n, dtype=np.intp), np.ones(n), None, diagonal.max()
-    else:
-        codes = (checked_labels(y, n) > 0).astype(np.intp)
-        weights, cost = checked_costs(C, n), 1.0
-        if not weights.all():
-            raise ValueError("C must be finite and above zero.")
-        lift = float((diagonal + 1.0 + 1.0 / weights).max())
-    ball = Ball(kernel, d, float(lift), eps, C=cost, code=1, directions=directions)
-    enclose(
-        [ball],
-        TableRows(table, codes, weights),
-        check_random_state(random_state),
-        tol=tol,
-        sample_size=sample_size,
-        exact_sweep=exact_sweep,
-        max_iter=max_iter,
-    )
-    total, free = ball.core.total, ball.core.free
-    expansion = ball.expansion()
-    centre = KernelMachine(
-        kernel, expansion.vectors, expansion.coefficients / total, expansion.intercepts / total
-    )
-    return EnclosingBall(
-        ball.core.index[free],
-        ball.core.multipliers[free] / total,
-        -ball.core.correction / total,
-        ball.squared_norm,
-        ball.radius,
-        ball.reach,
-        ball.core.size,
-        ball.gap,
-        centre,
-        ball.status,
-    )
+        rows = TableRows(table, np.zeros(n, dtype=np.intp), np.ones(n))
+        return rows, Ball(kernel, d, float(diagonal.max()), eps, code=1, directions=directions)
+    codes = (checked_labels(y, n) > 0).astype(np.intp)
+    weights = checked_costs(C, n)
+    if not weights.all():
+        raise ValueError("C must be finite and above zero.")
+    # where k(x, x) + 1 + 1 / C_i is not constant, points have one more coordinate that makes it so
+    lift = float((diagonal + 1.0 + 1.0 / weights).max())
+    ball = Ball(kernel, d, lift, eps, C=1.0, code=1, directions=directions)
+    return TableRows(table, codes, weights), ball

@@ -10,14 +10,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.hinge.ridge import balanced, ridge_point
+from kernelet.solvers.hinge.ridge import balanced, ridge_point, signed_rows
 from kernelet.solvers.hinge.working_set import Subproblem
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.interior_point.primal_dual import Limits
+from kernelet.solvers.solution import Solution, Status
 
-# Values below this count as zero: where nothing costs anything there is no value to relate to.
+# Values below this count as zero, in units of the targets: where nothing costs anything there is no
+# value to relate to. It is about the value of weights of 1e-5.
 _NOTHING = 1e-10
-# Of a sum of losses, in shares of the sum of its terms: four units in the last place.
+# Rounding error of a sum of losses, in shares of the sum of its terms: four units in the last
+# place.
 _ROUNDING = 1e-15
 
 
@@ -88,7 +92,7 @@ def interval_ridge(
     pulls: FloatArray = np.bincount(
         index, weights=sides * solution.multipliers, minlength=n
     ).astype(np.float64)
-    found = _in_units(replace(solution, multipliers=pulls), size)
+    found = _rescaled(replace(solution, multipliers=pulls), size)
     return replace(found, intercept=found.intercept + middle)
 
 
@@ -111,7 +115,7 @@ def one_class_ridge(
     C : ndarray of shape (n,)
         Costs, all positive.
     nu : float
-        Above 0 and at most 1: share of the rows that may lie outside.
+        Share of the rows that may lie outside, above 0 and at most 1.
     tol : float, default=1e-8
         Relative duality gap to reach.
     max_iter : int, default=200
@@ -135,28 +139,20 @@ def one_class_ridge(
     length = float(np.sqrt(np.vdot(Phi, Phi) / C.size)) or 1.0
     unit = max(_NOTHING, _ROUNDING / (nu * tol))
     found = _solve(Phi / length, ones, 0.0 * ones, C / total, -1.0, unit, tol, max_iter)
-    size = (total * length) ** 2
-    return replace(
-        found,
-        weights=total * length * found.weights,
-        intercept=total * length**2 * found.intercept,
-        multipliers=total * found.multipliers,
-        primal_value=size * found.primal_value,
-        dual_value=size * found.dual_value,
-        unit=size * found.unit,
-    )
+    return _rescaled(found, total, length)
 
 
-def _in_units(solution: Solution, unit: float) -> Solution:
-    """The solution of a problem whose scores are ``unit`` times as large."""
+def _rescaled(solution: Solution, multiplier: float, feature: float = 1.0) -> Solution:
+    """The solution for features and multipliers that are larger by these factors."""
+    size = multiplier * feature
     return replace(
         solution,
-        weights=unit * solution.weights,
-        intercept=unit * solution.intercept,
-        multipliers=unit * solution.multipliers,
-        primal_value=unit**2 * solution.primal_value,
-        dual_value=unit**2 * solution.dual_value,
-        unit=unit**2 * solution.unit,
+        weights=size * solution.weights,
+        intercept=multiplier * feature**2 * solution.intercept,
+        multipliers=multiplier * solution.multipliers,
+        primal_value=size**2 * solution.primal_value,
+        dual_value=size**2 * solution.dual_value,
+        unit=size**2 * solution.unit,
     )
 
 
@@ -171,19 +167,13 @@ def _solve(
     max_iter: int,
 ) -> Solution:
     """min 1/2 w'w - linear b + sum_i u_i max(0, r_i - s_i (phi_i'w + b)), s_i = -1 or +1."""
-    n, m = Phi.shape
-    centre = np.full(n, 1.0 / n) @ Phi
-    A = np.empty((n, m + 1))
-    np.subtract(Phi, centre, out=A[:, :m])
-    A[:, m] = 1.0
-    A *= sides[:, None]
+    m = Phi.shape[1]
+    A, centre = signed_rows(Phi, sides)
     pull = np.zeros(m + 1)
     pull[:m] = -linear * centre
     pull[m] = linear
     # half of the tolerance is for the distance of the multipliers from their equality
-    v, a, n_iter = ridge_point(
-        A, pull, costs, tol=0.5 * tol, max_iter=max_iter, unit=unit, margin=margins
-    )
+    v, a, n_iter = ridge_point(A, pull, costs, Limits(0.5 * tol, max_iter, unit=unit), margins)
     a = balanced(a, Subproblem(A, sides, costs, pull))
     q = a @ A[:, :m] + pull[:m]
     w = v[:m]

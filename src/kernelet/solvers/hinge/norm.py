@@ -7,25 +7,37 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.checks import checked_costs, checked_labels, checked_tolerance
+from kernelet.solvers.checks import (
+    checked_costs,
+    checked_labels,
+    checked_starts,
+    checked_tolerance,
+)
 from kernelet.solvers.hinge.ridge import hinge_ridge
+from kernelet.solvers.rounding import NOISE, TINY
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
+from kernelet.solvers.thinning import evenly_spaced
 
-# Ridge problems solved in the search for the one with the right norm.
+# Ridge problems solved in the search for the one with the right norm. An interval of kappa that
+# covers all of double precision, 1e600, is halved on a logarithmic scale to 1e-14 after 57 steps.
 _MAX_SOLVES = 60
-# The root of the farthest that one step of the search goes, as a factor of kappa.
+# The norm grows like a power of kappa between 0 and 1. The square root is taken for it, so that
+# kappa moves by the square of the missing factor, itself cut at _STRIDE; going _BEYOND that makes
+# it likely that the next problem is on the other side.
 _STRIDE = 10.0
-# Share of the tolerance that the ridge problems are solved to, and the least that is asked of them.
+_BEYOND = 1.5
+# Kappa from which its inverse, and with it the costs, may overflow.
+_LARGEST = 1e280
+# Share of the tolerance that the ridge problems are solved to, and the least that is asked of them:
+# some fifty units in the last place.
 _FINER = 0.1
 _FINEST = 1e-14
-# Rows from which the length of rows is estimated.
+# Rows from which the length of rows is estimated. It gives a first kappa and the size of rounding
+# errors; a factor of two in either does no harm.
 _SAMPLE = 1000
-# Rounding errors of a product, relative to its terms.
-_NOISE = 8.0 * float(np.finfo(np.float64).eps)
-# The gap is relative to the value however small that is.
-_UNIT = float(np.finfo(np.float64).tiny)
 
 
 def hinge_norm(
@@ -82,11 +94,8 @@ def hinge_norm(
     checked_tolerance(tol, max_iter)
     if not 0.0 < penalty < np.inf:
         raise ValueError(f"penalty must be a finite number above zero, got {penalty}.")
-    if warm_start is not None and warm_start.weights.shape != (m,):
-        raise ValueError(
-            f"warm_start has {warm_start.weights.size} weights but Phi has {m} columns."
-        )
-    return _Search(rows, labels, costs, penalty, tol, max_iter).run(warm_start)
+    checked_starts(None if warm_start is None else [warm_start], m)
+    return _KappaSearch(rows, labels, costs, penalty, tol, max_iter).run(warm_start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +126,7 @@ class _Visit:
         )
 
 
-class _Search:
+class _KappaSearch:
     """The ridge problems visited, and the best of both values among them."""
 
     def __init__(
@@ -127,11 +136,11 @@ class _Search:
         self.max_iter = max_iter
         self.fineness = max(_FINEST, _FINER * tol)
         n, m = rows.shape
-        sample = rows.take(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp))
+        sample = rows.take(evenly_spaced(n, _SAMPLE))
         self.spread = float(np.linalg.norm(sample.std(axis=0)))
         self.length = float(np.linalg.norm(sample)) / np.sqrt(len(sample))
         self.best = Solution(
-            np.zeros(m), 0.0, np.zeros(n), np.inf, 0.0, n_iter=0, n_rounds=0, unit=_UNIT
+            np.zeros(m), 0.0, np.zeros(n), np.inf, 0.0, n_iter=0, n_rounds=0, unit=TINY
         )
 
     def run(self, warm_start: Solution | None) -> Solution:
@@ -149,17 +158,16 @@ class _Search:
             else:
                 above = visit
             if below is None or above is None:
-                # the norm grows like a power of kappa between 0 and 1
-                ratio = np.clip(self.penalty / max(visit.norm, _UNIT), 1.0 / _STRIDE, _STRIDE)
-                kappa *= float(ratio) ** 2 * (1.5 if above is None else 1.0 / 1.5)
-                if not 1e-280 < kappa < 1e280:
+                ratio = np.clip(self.penalty / max(visit.norm, TINY), 1.0 / _STRIDE, _STRIDE)
+                kappa *= float(ratio) ** 2 * (_BEYOND if above is None else 1.0 / _BEYOND)
+                if not 1.0 / _LARGEST < kappa < _LARGEST:
                     break
                 continue
             between = below.towards(above, self._share(below, above))
             self._offer(between)
             kappa = between.kappa
             width, before = np.log(above.kappa / below.kappa), width
-            if width > 0.5 * before:
+            if width > 0.5 * before:  # interpolation halves it; if not, bisection does
                 kappa = float(np.sqrt(below.kappa * above.kappa))
             if min(kappa / below.kappa, above.kappa / kappa) < 1.0 + self.fineness:
                 # the right kappa, but multipliers that do not prove it yet
@@ -167,11 +175,10 @@ class _Search:
                     break
                 self.fineness = max(_FINEST, _FINER * self.fineness)
                 below, above, width = None, None, np.inf
-        status = Status.OPTIMAL
-        if self.best.gap > self.tol:
-            is_slow = last is not None and last.status is Status.ITERATION_LIMIT
-            status = Status.ITERATION_LIMIT if is_slow else Status.NUMERICAL_LIMIT
-        return replace(self.best, status=status)
+        if self.best.gap <= self.tol:
+            return replace(self.best, status=Status.OPTIMAL)
+        is_slow = last is not None and last.status is Status.ITERATION_LIMIT
+        return replace(self.best, status=Status.short_of_tolerance(is_slow))
 
     def _first(self, warm_start: Solution | None) -> float:
         """The kappa to begin with, from the size that the weights will have."""
@@ -216,9 +223,9 @@ class _Search:
         """Consider the weights and the multipliers of a point on the path."""
         self._offer_primal(visit.q / visit.kappa, visit.scores / visit.kappa)
         total, size = float(visit.a.sum()), float(np.linalg.norm(visit.pull))
-        shrink = min(1.0, self.penalty / max(size, _UNIT))
+        shrink = min(1.0, self.penalty / max(size, TINY))
         dual = shrink * total
-        if size <= self.penalty + _NOISE * self.length * total:
+        if size <= self.penalty + NOISE * self.length * total:
             # Outside by no more than the rounding errors of the pull: taken as it is, less what it
             # gains at w.
             slack = total - max(0.0, size - self.penalty) * visit.norm / visit.kappa

@@ -9,24 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelet._accelerate import accelerated, interruption
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
 from kernelet.solvers.checks import (
     checked_columns,
     checked_costs,
     checked_labels,
+    checked_starts,
     checked_tolerance,
 )
 from kernelet.solvers.hinge.rounds import solve_on_working_sets
 from kernelet.solvers.hinge.working_set import Subproblem, Subsolution
-from kernelet.solvers.interior_point.primal_dual import interior_point
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
 from kernelet.solvers.interior_point.regularizers import Ridge
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 # With more numbers in the working set, BLAS on several threads beats one compiled loop.
 _LARGE = 1_000_000
-# With rows of both classes the value is positive, so the gap can be relative to it alone.
-_UNIT = float(np.finfo(np.float64).tiny)
 
 
 def hinge_ridge(
@@ -142,14 +142,9 @@ def _solve_all(
     n_jobs: int,
 ) -> list[Solution]:
     checked_tolerance(tol, max_iter)
-    _, m = rows.shape
+    checked_starts(warm_start, rows.shape[1])
     starts = None
     if warm_start is not None:
-        for start in warm_start:
-            if start.weights.shape != (m,):
-                raise ValueError(
-                    f"warm_start has {start.weights.size} weights but Phi has {m} columns."
-                )
         starts = [(start.weights, start.intercept) for start in warm_start]
     return solve_on_working_sets(
         rows,
@@ -159,7 +154,6 @@ def _solve_all(
         tol=tol,
         starts=starts,
         n_jobs=n_jobs,
-        unit=_UNIT,
         is_compiled=accelerated("hinge_ridge") is not None,
     )
 
@@ -170,24 +164,12 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
     if (problem.y == problem.y[0]).all():
         # one class only: w = 0 and a bias on its side cost nothing
         return Subsolution(np.zeros(m), float(problem.y[0]), np.zeros(n), 0.0, 0.0, 0)
-    # features are taken from their mean, so that data far from the origin keep their digits
-    centre = np.full(n, 1.0 / n) @ problem.Phi
-    A = np.empty((n, m + 1))
-    np.subtract(problem.Phi, centre, out=A[:, :m])
-    A[:, m] = 1.0
-    A *= problem.y[:, None]
+    A, centre = signed_rows(problem.Phi, problem.y)
     linear = problem.linear.copy()
     linear[:m] -= linear[m] * centre
     # half of the tolerance is for the distance of the multipliers from their equality
-    v, a, n_iter = ridge_point(
-        A,
-        linear,
-        problem.u,
-        tol=0.5 * tol,
-        max_iter=max_iter,
-        constant=problem.constant,
-        unit=problem.unit,
-    )
+    limits = Limits(0.5 * tol, max_iter, problem.constant, problem.unit)
+    v, a, n_iter = ridge_point(A, linear, problem.u, limits)
     a = balanced(a, problem)
     q = a @ A[:, :m] + linear[:m]
     w, margins = v[:m], A[:, :m] @ v[:m]
@@ -204,15 +186,22 @@ def solve_subproblem(problem: Subproblem, tol: float, *, max_iter: int) -> Subso
     )
 
 
+def signed_rows(Phi: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows y_i (phi_i - centre, 1) and the centre, so that data far from zero keep their digits."""
+    n, m = Phi.shape
+    centre = np.full(n, 1.0 / n) @ Phi
+    A = np.empty((n, m + 1))
+    np.subtract(Phi, centre, out=A[:, :m])
+    A[:, m] = 1.0
+    A *= y[:, None]
+    return A, centre
+
+
 def ridge_point(
     A: FloatArray,
     linear: FloatArray,
     u: FloatArray,
-    *,
-    tol: float,
-    max_iter: int,
-    constant: float = 0.0,
-    unit: float = 1.0,
+    limits: Limits,
     margin: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, int]:
     """Variables, multipliers and iterations of `interior_point` for the ridge, compiled if small.
@@ -223,22 +212,12 @@ def ridge_point(
     n, k = A.shape
     jitted = accelerated("hinge_ridge") if n * (k - 1) < _LARGE else None
     if jitted is None:
-        end = interior_point(
-            A,
-            linear,
-            u,
-            Ridge(),
-            tol=tol,
-            max_iter=max_iter,
-            constant=constant,
-            unit=unit,
-            margin=margin,
-        )
+        end = interior_point(A, linear, u, Ridge(), limits, margin=margin)
         return end.variables, end.multipliers, end.n_iter
     margins = np.ones(n) if margin is None else margin
     try:
         v, a, n_iter, _ = jitted.interior_point(
-            A, linear, u, tol, max_iter, constant, unit, margins
+            A, linear, u, limits.tol, limits.max_iter, limits.constant, limits.unit, margins
         )
     except SystemError as error:
         raise interruption(error) from None

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.hinge.working_set import (
     GUESS_TOL,
     WARM_BAND,
@@ -18,27 +19,33 @@ from kernelet.solvers.hinge.working_set import (
     WorkingSet,
 )
 from kernelet.solvers.parallel import map_in_threads
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
+from kernelet.solvers.thinning import thinned
 
-# Half-width, in units of the margin, of the band around 1 kept from a solution of a sample.
+# Half-width, in units of the margin, of the band around 1 kept from a solution of a sample, whose
+# margins are less certain than those of a warm start.
 _COLD_BAND = 0.5
 # Up to _FEW_ROWS rows, or _FEW_PRODUCTS products in a Newton system, one round over all rows is
 # quicker than a guess; up to _VERY_FEW_PRODUCTS it is even quicker than rounds from a given start.
+# Only the time depends on them, and near the limits little of it.
 _FEW_ROWS = 2500
 _FEW_PRODUCTS = 4_000_000
 _VERY_FEW_PRODUCTS = 200_000
+# Rounds before the best answer is returned as it is: only what does not converge gets there.
 _MAX_ROUNDS = 60
 # Products in a Newton system from which threads pay where the interpreter runs the iterations, one
 # thread at a time: on two cores ten problems took a tenth longer with 6e6, and a third less with
 # 18e6.
 _WORTH_THREADS = 10_000_000
-# A cold start solves every fourth row first, but no fewer than this many of a class.
+# A cold start solves every fourth row first, which takes about a quarter of a round, but no fewer
+# than _RARE of a class: fewer would say little about where its margin is.
 _THINNING = 4
 _RARE = 100
 
 Subsolver = Callable[[Subproblem, float], Subsolution]
-Start = tuple[FloatArray, float]
+_Start = tuple[FloatArray, float]
 
 
 def solve_on_working_sets(
@@ -48,26 +55,24 @@ def solve_on_working_sets(
     subsolver: Subsolver,
     *,
     tol: float,
-    starts: Sequence[Start] | None = None,
+    starts: Sequence[_Start] | None = None,
     n_jobs: int = 1,
-    unit: float = 1.0,
     is_compiled: bool = False,
 ) -> list[Solution]:
     """One hinge problem for each label vector over the same rows.
 
     ``starts`` are (w, b) of nearby problems; without them a sample of the rows gives the first
-    guess, and problems of few rows are solved at once. ``unit`` is that of the solutions. Where the
-    subsolver ``is_compiled`` small problems run on ``n_jobs`` threads as well as large ones.
+    guess, and problems of few rows are solved at once. Where the subsolver ``is_compiled`` small
+    problems run on ``n_jobs`` threads as well as large ones.
     """
     worth = 0 if is_compiled else _WORTH_THREADS
     n, m = rows.shape
     if n * (m + 1) ** 2 <= _VERY_FEW_PRODUCTS and all(C.min() > 0 for C in costs):
         # one solve over all rows costs less than choosing among them
         return [
-            _solve_at_once(rows, y, C, subsolver, tol, unit)
-            for y, C in zip(labels, costs, strict=True)
+            _solve_at_once(rows, y, C, subsolver, tol) for y, C in zip(labels, costs, strict=True)
         ]
-    problems = [WorkingSet(y, C, tol, unit) for y, C in zip(labels, costs, strict=True)]
+    problems = [WorkingSet(y, C, tol) for y, C in zip(labels, costs, strict=True)]
     is_guessed = starts is None and n > _FEW_ROWS and n * (m + 1) ** 2 > _FEW_PRODUCTS
     if is_guessed:
         n_threads = n_jobs if n // _THINNING * (m + 1) ** 2 >= worth else 1
@@ -76,13 +81,13 @@ def solve_on_working_sets(
     if starts is not None:
         scores = rows.scores(np.stack([w for w, _ in starts], axis=1))
         for j, problem in enumerate(problems):
-            problem.keep_near_margin(scores[:, j] + starts[j][1], band)
-            if is_guessed and problem.index.size < n // _THINNING:
+            problem.chosen.drop(problem.y * (scores[:, j] + starts[j][1]), band)
+            if is_guessed and problem.chosen.index.size < n // _THINNING:
                 # few rows after a guess: cheap to solve, and more are likely to join
                 problem.tolerance = max(tol, GUESS_TOL)
     active = problems
     for _ in range(_MAX_ROUNDS):
-        largest = max(np.count_nonzero(problem.sides == 0) for problem in active)
+        largest = max(problem.chosen.index.size for problem in active)
         n_threads = n_jobs if largest * (m + 1) ** 2 >= worth else 1
         _play_round(rows, active, subsolver, n_threads)
         active = [problem for problem in active if not problem.is_done]
@@ -92,11 +97,11 @@ def solve_on_working_sets(
 
 
 def _solve_at_once(
-    rows: Rows, y: FloatArray, C: FloatArray, subsolver: Subsolver, tol: float, unit: float
+    rows: Rows, y: FloatArray, C: FloatArray, subsolver: Subsolver, tol: float
 ) -> Solution:
     """All rows are the working set, so its answer is the answer."""
     n, m = rows.shape
-    answer = subsolver(Subproblem(rows.take_all(), y, C, np.zeros(m + 1), unit=unit), tol)
+    answer = subsolver(Subproblem(rows.take_all(), y, C, np.zeros(m + 1), unit=TINY), tol)
     solution = Solution(
         weights=answer.weights,
         intercept=answer.intercept,
@@ -105,7 +110,7 @@ def _solve_at_once(
         dual_value=answer.dual_value,
         n_iter=answer.n_iter,
         working_set=np.arange(n),
-        unit=unit,
+        unit=TINY,
     )
     if solution.gap <= tol:
         return solution
@@ -140,26 +145,14 @@ def _play_round(
         problem.prove(answers[j], scores[:, j], m)
 
 
-def _guess(problem: WorkingSet, rows: Rows, subsolver: Subsolver) -> Start:
+def _guess(problem: WorkingSet, rows: Rows, subsolver: Subsolver) -> _Start:
     """(w, b) from evenly spaced rows of each class, their costs standing for all of it.
 
     The sample is solved in the same way, so guesses get better from level to level.
     """
-    index, costs = [], []
-    for label in (-1.0, 1.0):
-        members = np.flatnonzero((problem.y == label) & (problem.C > 0))
-        size = min(members.size, max(_RARE, members.size // _THINNING))
-        chosen = members[np.linspace(0, members.size - 1, size).astype(np.intp)]
-        index.append(chosen)
-        costs.append(problem.C[chosen] * (problem.C[members].sum() / problem.C[chosen].sum()))
-    chosen = np.concatenate(index)
+    chosen, costs = thinned(problem.y, problem.C, _THINNING, _RARE)
     (answer,) = solve_on_working_sets(
-        ArrayRows(rows.take(chosen)),
-        [problem.y[chosen]],
-        [np.concatenate(costs)],
-        subsolver,
-        tol=GUESS_TOL,
-        unit=problem.unit,
+        ArrayRows(rows.take(chosen)), [problem.y[chosen]], [costs], subsolver, tol=GUESS_TOL
     )
     problem.n_iter += answer.n_iter
     return answer.weights, answer.intercept

@@ -17,20 +17,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.solvers.chosen_rows import ChosenRows
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
-# Half-width, in units of the margin, of the band around 1 that rows do not leave.
+# Half-width, in units of the margin, of the band around 1 that rows do not leave. It decides how
+# many rows a round solves and how many rounds there are, never the answer, which is proven on all
+# rows.
 WARM_BAND = 0.15
-# A round that is not the last is solved to this, or to a hundredth of the gap.
+# A round that is not the last is solved to this, or to a hundredth of the gap: more digits would be
+# lost as soon as rows join, fewer would choose the wrong rows.
 GUESS_TOL = 1e-3
+_SHARE_OF_GAP = 0.01
 # Rounds without a smaller gap after which all rows join.
 _PATIENCE = 4
-# At least this many rows may join in a round; the worst come first.
+# Rows that may join in a round, in all or for each column, whichever is more. The worst come first;
+# many of the others have no loss at the next point.
 _MOST_ADDED = 500
-_FEWEST_OF_A_CLASS = 5
+_MOST_PER_COLUMN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +76,8 @@ class WorkingSet:
     y: FloatArray
     C: FloatArray
     tol: float
-    unit: float
     is_done: bool = False
-    sides: NDArray[np.int8] = field(init=False)  # -1: a = 0; 0: working set; 1: a = C
+    chosen: ChosenRows = field(init=False)
     tolerance: float = field(init=False)
     best: Solution | None = None
     n_iter: int = 0
@@ -81,30 +87,8 @@ class WorkingSet:
     lower: float = -np.inf
 
     def __post_init__(self) -> None:
-        # rows without cost never matter
-        self.sides = np.where(self.C > 0, 0, -1).astype(np.int8)
+        self.chosen = ChosenRows(self.y, self.C)
         self.tolerance = self.tol
-
-    def keep_near_margin(self, decisions: FloatArray, band: float) -> None:
-        """Keep the rows of the working set whose margin is within band of 1."""
-        self._keep(self.y * decisions, band)
-
-    def _keep(self, margins: FloatArray, band: float) -> None:
-        inside = self.sides == 0
-        self.sides[inside & (margins > 1.0 + band)] = -1
-        self.sides[inside & (margins < 1.0 - band)] = 1
-        for label in (-1.0, 1.0):
-            # a class without a row in the working set would leave the bias without a bound
-            mine = (self.y == label) & (self.C > 0)
-            if np.count_nonzero(mine & (self.sides == 0)) < _FEWEST_OF_A_CLASS:
-                members = np.flatnonzero(mine)
-                nearest = np.argsort(np.abs(margins[members] - 1.0), kind="stable")
-                self.sides[members[nearest[:_FEWEST_OF_A_CLASS]]] = 0
-
-    @property
-    def index(self) -> NDArray[np.intp]:
-        """The rows of the working set."""
-        return np.flatnonzero(self.sides == 0)
 
     @property
     def is_rough(self) -> bool:
@@ -114,28 +98,29 @@ class WorkingSet:
     @property
     def has_replaced_rows(self) -> bool:
         """Whether a row with a cost is outside of the working set."""
-        return bool(np.any((self.sides != 0) & (self.C > 0)))
+        return bool(np.any((self.chosen.sides != 0) & (self.C > 0)))
 
     def release_imbalance(self) -> None:
         """Take rows back that the working set could hardly balance: the bias would run away."""
-        inside = self.sides > 0
+        inside = self.chosen.inside
         if not inside.any():
             return
         balance = float((self.C * self.y)[inside].sum())
-        others = (self.sides == 0) & (self.y != np.sign(balance))
+        others = (self.chosen.sides == 0) & (self.y != np.sign(balance))
+        # half of what the other class has in the working set is left to be divided freely
         if abs(balance) > 0.5 * float(self.C[others].sum()):
-            self.sides[inside & (self.y == np.sign(balance))] = 0
+            self.chosen.sides[inside & (self.y == np.sign(balance))] = 0
 
     def pull(self) -> FloatArray:
         """y_i C_i of the rows whose hinge is replaced by its linear piece."""
-        return np.where(self.sides > 0, self.C * self.y, 0.0)
+        return np.where(self.chosen.inside, self.C * self.y, 0.0)
 
     def subproblem(self, rows: Rows, linear: FloatArray) -> Subproblem:
         """The problem over the working set; ``linear`` is what the rows inside the margin add."""
-        index = self.index
+        index = self.chosen.index
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
-        constant = float(self.C[self.sides > 0].sum())
-        return Subproblem(Phi, self.y[index], self.C[index], linear, constant, self.unit)
+        constant = float(self.C[self.chosen.inside].sum())
+        return Subproblem(Phi, self.y[index], self.C[index], linear, constant, TINY)
 
     def finish(self, answer: Subsolution) -> None:
         """Keep the answer of a round over all rows, of which nothing is left to prove."""
@@ -144,10 +129,10 @@ class WorkingSet:
 
     def _record(self, answer: Subsolution, missed: float) -> Solution:
         """The answer for all rows; ``missed`` is the loss that the replaced hinges leave out."""
-        inside = self.sides > 0
+        inside = self.chosen.inside
         constant = float(self.C[inside].sum())
         multipliers = np.where(inside, self.C, 0.0)
-        multipliers[self.sides == 0] = answer.multipliers
+        multipliers[self.chosen.sides == 0] = answer.multipliers
         self.n_iter += answer.n_iter
         self.n_rounds += 1
         self.at_limit = answer.at_limit
@@ -159,8 +144,8 @@ class WorkingSet:
             dual_value=answer.dual_value + constant,
             n_iter=self.n_iter,
             n_rounds=self.n_rounds,
-            working_set=self.index,
-            unit=self.unit,
+            working_set=self.chosen.index,
+            unit=TINY,
         )
         if self.best is None or solution.gap < self.best.gap:
             self.best = solution
@@ -168,36 +153,32 @@ class WorkingSet:
 
     def prove(self, answer: Subsolution, scores: FloatArray, m: int) -> None:
         """Prove the answer on all rows, and choose the next working set if it does not hold."""
-        C, sides, index = self.C, self.sides, self.index
+        index = self.chosen.index
         margins = self.y * (scores + answer.intercept)
-        # what the replacements of the hinge miss at this point
-        missed = C * np.maximum(0.0, -sides * (1.0 - margins))
+        missed = self.chosen.missed(margins)
         solution = self._record(answer, float(missed.sum()))
         assert self.best is not None
-        violated = missed > 0.0
         # without violated rows the gap is the subsolver's own: only a tighter round could help
-        exhausted = not violated.any() and not self.is_rough
+        exhausted = not missed.any() and not self.is_rough
         if solution.gap <= self.tol or exhausted:
             self.is_done = True
             return
         if self.n_rounds > self.best.n_rounds + _PATIENCE:
             # whatever goes wrong with the replacements, all rows together leave none
-            sides[C > 0] = 0
+            self.chosen.add_all()
             self.tolerance = self.tol
             return
         if self.margins is not None and solution.dual_value > self.lower:
+            # rows that are farther from the margin than any row has moved twice over are safe
             moved = float(np.max(np.abs(margins - self.margins)[index], initial=0.0))
-            self._keep(margins, max(2.0 * moved, WARM_BAND))
+            self.chosen.drop(margins, max(2.0 * moved, WARM_BAND))
         self.margins = margins
         self.lower = max(self.lower, solution.dual_value)
-        room = max(_MOST_ADDED, 5 * m, index.size)
-        if np.count_nonzero(violated) > room:
-            violated = missed >= np.partition(missed, -room)[-room]
-        sides[violated] = 0
-        self.tolerance = max(self.tol, min(GUESS_TOL, 0.01 * solution.gap))
+        self.chosen.add(missed, max(_MOST_ADDED, _MOST_PER_COLUMN * m, index.size))
+        self.tolerance = max(self.tol, min(GUESS_TOL, _SHARE_OF_GAP * solution.gap))
 
     def solution(self) -> Solution:
-        """The best answer, with what a person should know of how it ended."""
+        """The best answer, with its status."""
         assert self.best is not None
         status = Status.OPTIMAL
         if self.best.gap > self.tol:

@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
+
+# Products between these shares of the target need no correction, and none is corrected by more than
+# LARGEST of it downwards (Gondzio 1996): far off products are not to rule the direction.
+SMALLEST, LARGEST = 0.1, 10.0
 
 
 @dataclass(eq=False)
@@ -38,8 +42,9 @@ class Pair:
     def aim_nearer(self, target: float, primal_step: float, dual_step: float) -> None:
         """Correct the products that would be out of proportion after the step (Gondzio)."""
         product = self._after(primal_step, dual_step)
-        correction = np.minimum(np.maximum(product, 0.1 * target), 10.0 * target) - product
-        self.c = self.c + np.maximum(correction, -10.0 * target)
+        least, most = SMALLEST * target, LARGEST * target
+        correction = np.minimum(np.maximum(product, least), most) - product
+        self.c = self.c + np.maximum(correction, -most)
 
     def product_after(self, primal_step: float, dual_step: float) -> float:
         """x'z after the step."""
@@ -51,10 +56,6 @@ class Pair:
         x_reach = -float(np.minimum.reduce(self.dx / self.x, axis=None, initial=0.0))
         z_reach = -float(np.minimum.reduce(self.dz / self.z, axis=None, initial=0.0))
         return (z_reach, x_reach) if self.x_is_dual else (x_reach, z_reach)
-
-    def directions(self) -> tuple[FloatArray, FloatArray]:
-        """The current direction, to be put back when a corrector does not pay."""
-        return self.dx, self.dz
 
     def advance(self, primal_step: float, dual_step: float) -> None:
         """Take the step."""

@@ -6,11 +6,13 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
-# Pivots below this share of their diagonal have lost ten digits to cancellation.
+# Pivots below this share of their diagonal have lost ten of their sixteen digits to cancellation:
+# the six that are left are too few for the last iterations.
 PIVOT_FLOOR = 1e-10
-# Rows of A scaled at a time; fresh memory for all of them costs as much as the product.
+# Rows of A scaled at a time; fresh memory for all of them costs as much as the product. A block of
+# some tens of columns stays in the cache of a core; half or twice as many rows would do as well.
 _BLOCK = 2048
 
 

@@ -17,32 +17,58 @@ smaller ones only make the system harder to solve.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.interior_point.complementarity import Pair, centred
 from kernelet.solvers.interior_point.newton import PIVOT_FLOOR, NewtonSystem
 from kernelet.solvers.interior_point.regularizers import Regularizer
 from kernelet.solvers.parallel import one_thread_if_small
-from kernelet.solvers.solution import FloatArray
+from kernelet.solvers.rounding import NOISE
 
-# A step that stays this far inside the boundary; the usual compromise of such methods.
-_BACK_OFF = 0.995
-# Correctors are worth a back-substitution only while the step is short.
-_LONG_STEP = 0.95
-# Iterations without progress after which double precision is taken to be exhausted.
-_PATIENCE = 10
+# A step ends short of the boundary by this share, or variables would reach zero and stay there.
+# Such methods take 0.99 to 0.9995; within that range it hardly matters.
+BACK_OFF = 0.995
+# Centrality correctors (Gondzio 1996): at most two, as each costs a back-substitution, and only
+# while the step is shorter than LONG_STEP. They aim at a step longer by AHEAD, and are kept if they
+# lengthen it by a tenth of that.
+CORRECTORS = 2
+LONG_STEP = 0.95
+AHEAD = 0.3
+LONGER = 0.03
+# Iterations without progress after which double precision is taken to be exhausted, once the gap is
+# below NEAR.
+PATIENCE = 10
+NEAR = 1e-4
 # The same where the gap is still wide: of 99 random problems with costs up to 1e12, those that were
 # solved waited for up to 18 iterations; the others went on to the limit of iterations in vain.
-_LONG_PATIENCE = 50
+LONG_PATIENCE = 50
 # Mehrotra's directions can, rarely, go round in a circle. After this many iterations without
 # progress every third step only recentres, which leads out of it.
-_CIRCLING = 5
-# Rounding errors of A'a, for columns of unit size, in shares of the sum of a.
-_NOISE = 8.0 * float(np.finfo(np.float64).eps)
-# Share of the tolerance that complementary products of the size aimed at may use up.
-_AIM = 0.1
+CIRCLING = 5
+RECENTRING = 3
+# Share of the tolerance that complementary products of the size aimed at may use up: the rest is
+# for the residuals, and smaller products would only make the system harder to solve.
+AIM = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: at a gap of ``tol``, or after ``max_iter`` Newton systems.
+
+    The gap is relative to the value with ``constant`` added, or to ``unit`` if that is larger.
+    """
+
+    tol: float
+    max_iter: int
+    constant: float = 0.0
+    unit: float = 1.0
+
+    def scale(self, value: float) -> float:
+        """What the gap is relative to."""
+        return max(self.unit, abs(value + self.constant))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,47 +86,39 @@ def interior_point(
     linear: FloatArray,
     u: FloatArray,
     regularizer: Regularizer,
+    limits: Limits,
     *,
-    tol: float,
-    max_iter: int,
-    constant: float = 0.0,
-    unit: float = 1.0,
     start: tuple[FloatArray, float] | None = None,
     margin: FloatArray | None = None,
 ) -> InteriorPoint:
-    """Solve to a gap of tol, or return the best point met.
+    """Solve within the limits, or return the best point met.
 
-    The gap is relative to the value with ``constant`` added, or to ``unit`` if that is larger.
     ``start`` is a point v near the solution, and the complementary products to start there with.
     ``margin`` is 1 for every row unless it is given.
     """
     n, k = A.shape
     with one_thread_if_small(n * k * k):
-        iterate = _Iterate(A, linear, u, regularizer, start, margin)
-        return _iterate(iterate, tol, max_iter, constant, unit)
+        return _iterate(_Iterate(A, linear, u, regularizer, start, margin), limits)
 
 
-def _iterate(
-    iterate: _Iterate, tol: float, max_iter: int, constant: float, unit: float
-) -> InteriorPoint:
+def _iterate(iterate: _Iterate, limits: Limits) -> InteriorPoint:
     best = InteriorPoint(iterate.v, iterate.rows.x[0], 0, np.inf)
     n_iter = 0
     while True:
         primal, distance = iterate.evaluate()
-        scale = max(unit, abs(primal + constant))
+        scale = limits.scale(primal)
         gap = distance / scale
         if gap < best.gap:
             best = InteriorPoint(iterate.v, iterate.rows.x[0], n_iter, gap)
-        patience = _PATIENCE if best.gap < 1e-4 else _LONG_PATIENCE
-        stalled = n_iter > best.n_iter + patience
-        if not np.isfinite(gap) or gap <= tol or n_iter >= max_iter or stalled:
-            break
-        if not iterate.factor():
-            break
-        n_iter += 1
         waited = n_iter - best.n_iter
-        iterate.advance(_AIM * tol * scale, waited > _CIRCLING and waited % 3 == 0)
-    return InteriorPoint(best.variables, best.multipliers, n_iter, best.gap)
+        is_stalled = waited > (PATIENCE if best.gap < NEAR else LONG_PATIENCE)
+        is_over = gap <= limits.tol or n_iter >= limits.max_iter or is_stalled
+        if is_over or not np.isfinite(gap) or not iterate.factor():
+            return replace(best, n_iter=n_iter)
+        n_iter += 1
+        waited += 1
+        recentre = waited > CIRCLING and waited % RECENTRING == 0
+        iterate.advance(AIM * limits.tol * scale, recentre)
 
 
 class _Iterate:
@@ -120,6 +138,7 @@ class _Iterate:
         self.A, self.linear, self.u, self.regularizer = A, linear, u, regularizer
         self.row_size = float(np.vdot(A, A)) / n
         if start is None:
+            # the middle of the box 0 <= a <= u, and slacks of the margin's size, 1
             self.v, mu = np.zeros(k), 0.5 * float(np.mean(u))
             a, s, t, xi = u / 2, np.ones(n), u / 2, np.ones(n)
         else:
@@ -144,7 +163,7 @@ class _Iterate:
         q = self.q[:-1]
         total = float(a.sum())
         gained = total if isinstance(self.margin, float) else float(a @ self.margin)
-        dual = self.regularizer.shrink(q, _NOISE * total) * gained + self.regularizer.dual(q)
+        dual = self.regularizer.shrink(q, NOISE * total) * gained + self.regularizer.dual(q)
         # q_b is how far a is from the equality that the dual value takes for granted; going there
         # costs a margin for each unit of it, and moves q by a row for each
         slip = float(abs(self.q[-1]) * (1.0 + abs(b)))
@@ -174,26 +193,27 @@ class _Iterate:
             pair.aim_affine()
         dv, *steps = self._direction()
         affine = sum(pair.product_after(*steps) for pair in self.pairs) / self.n_products
+        # Mehrotra's rule: the better the affine step does, the lower the next products
         target, weight = max(mu * (affine / mu) ** 3, least / self.n_products), 1.0
         if recentre:
             target, weight = mu, 0.0
         for pair in self.pairs:
             pair.aim_centre(target, weight)
         dv, *steps = self._direction()
-        for _ in range(2):
-            if min(steps) > _LONG_STEP:
+        for _ in range(CORRECTORS):
+            if min(steps) > LONG_STEP:
                 break
-            kept = [pair.directions() for pair in self.pairs]
-            ahead = [min(1.0, step + 0.3) for step in steps]
+            kept = [(pair.dx, pair.dz) for pair in self.pairs]
+            ahead = [min(1.0, step + AHEAD) for step in steps]
             for pair in self.pairs:
                 pair.aim_nearer(target, *ahead)
             longer_dv, *longer = self._direction()
-            if sum(longer) < sum(steps) + 0.06:
+            if sum(longer) < sum(steps) + 2.0 * LONGER:
                 for pair, old in zip(self.pairs, kept, strict=True):
                     pair.dx, pair.dz = old
                 break
             dv, steps = longer_dv, longer
-        primal_step, dual_step = (min(1.0, _BACK_OFF * step) for step in steps)
+        primal_step, dual_step = (min(1.0, BACK_OFF * step) for step in steps)
         self.v = self.v + primal_step * dv
         for pair in self.pairs:
             pair.advance(primal_step, dual_step)

@@ -9,8 +9,11 @@ from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.interior_point.complementarity import Pair, centred
-from kernelet.solvers.solution import FloatArray
+
+# Halvings of the interval in which tau of the infinity norm starts: 2^-60 of it is below rounding.
+_HALVINGS = 60
 
 
 class Regularizer(Protocol):
@@ -129,7 +132,7 @@ class MaxNorm:
         # tau at which the multipliers mu / (tau -+ d w) add up to c: between these two
         low = float(np.max(size, initial=0.0))
         high = low + 2.0 * size.size * mu / self.c
-        for _ in range(60):
+        for _ in range(_HALVINGS):
             tau = 0.5 * (low + high)
             total = float(np.sum(mu / (tau - size) + mu / (tau + size)))
             low, high = (tau, high) if total > self.c else (low, tau)
@@ -164,7 +167,8 @@ class MaxNorm:
         slip = q - self.d * (self.plus.x - self.minus.x)
         # tau - d w and tau + d w are their slacks exactly: so they start, and every direction
         # keeps it so
-        return slip - self.d * (plus - minus) + self.tilt * (self.rise / self.total)
+        right: FloatArray = slip - self.d * (plus - minus) + self.tilt * (self.rise / self.total)
+        return right
 
     def recover(self, dw: FloatArray) -> None:
         d_tau = (self.rise + float(self.tilt @ dw)) / self.total

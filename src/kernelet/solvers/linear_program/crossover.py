@@ -12,20 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 
-# A vertex counts as optimal when it misses bounds and signs by no more than this.
-_ROUNDING = 1e-9
-# Rounding errors of a vertex, relative to its largest variable or multiplier.
+# Bounds, signs and margins that are missed by no more than this are met. It is the tightest
+# tolerance that HiGHS accepts without complaint about scaled problems, so that what it returns
+# passes.
+ROUNDING = 1e-9
+# Rounding errors of a vertex, relative to its largest variable or multiplier: some hundred units in
+# the last place, for systems that are not well conditioned.
 _SLIGHT = 1e-13
-# Pivots for each row and column after which the simplex method is taken to go in circles.
+# Pivots for each row and column after which the simplex method is taken to go in circles; from a
+# nearby basis it takes a few in all.
 _PIVOTS = 50
-# The tightest tolerance that HiGHS accepts without complaint about scaled problems.
-_HIGHS_TOLERANCE = 1e-9
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class Vertex:
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class SimplexBasis:
     """Which variables and rows are between their bounds, and at which bound the others are."""
 
     columns: BoolArray
@@ -84,14 +83,14 @@ def nearest_vertex(
     return _simplex(program, basis, unit if unit > 0.0 else 1.0)
 
 
-def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> Basis:
+def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> SimplexBasis:
     """As many variables and rows as the program has rows, those farthest from their bounds.
 
     Far, that is, in comparison with their multipliers: of the two one is zero at the optimum.
     """
     K, lower, upper, bound = program.K, program.lower, program.upper, program.bound
     value = K @ x
-    # a multiplier may be 1e-310, and a distance in its units beyond all numbers
+    # a multiplier may be 1e-310, and a distance in its units overflow
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         columns = np.minimum(x, bound - x) / bound / np.abs(program.cost - multipliers @ K)
         rows = np.minimum(value - lower, upper - value) / (upper - lower) / np.abs(multipliers)
@@ -100,7 +99,7 @@ def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) 
     distance = np.where(np.isnan(distance), -1.0, distance)
     chosen = np.zeros(distance.size, dtype=bool)
     chosen[np.argsort(-distance, kind="stable")[: lower.size]] = True
-    return Basis(
+    return SimplexBasis(
         columns=chosen[: x.size],
         rows=chosen[x.size :],
         columns_at_bound=x > 0.5 * bound,
@@ -108,7 +107,7 @@ def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) 
     )
 
 
-def vertex_at(program: LinearProgram, basis: Basis) -> Vertex | None:
+def vertex_at(program: LinearProgram, basis: SimplexBasis) -> Vertex | None:
     """The vertex of a basis, from the two linear systems that define it."""
     tight = ~basis.rows
     if np.count_nonzero(tight) != np.count_nonzero(basis.columns):
@@ -143,7 +142,7 @@ def is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
     value = program.K @ x
     beyond = np.maximum(program.lower - value, value - program.upper)
     beyond /= 1.0 + np.max(np.abs(program.K), axis=1, initial=0.0)
-    if max(np.max(outside, initial=0.0), np.max(beyond, initial=0.0)) > _ROUNDING * size:
+    if max(np.max(outside, initial=0.0), np.max(beyond, initial=0.0)) > ROUNDING * size:
         return False
     reduced = program.cost - multipliers @ program.K
     at_bound = x > 0.5 * program.bound
@@ -156,26 +155,34 @@ def is_optimal(program: LinearProgram, vertex: Vertex) -> bool:
     sign[is_equation] = 0.0
     largest = 1.0 + float(np.max(np.abs(multipliers), initial=0.0))
     worst = max(float(np.max(wrong, initial=0.0)), float(np.max(sign, initial=0.0)))
-    return worst <= _ROUNDING * largest
+    return worst <= ROUNDING * largest
 
 
-def _simplex(program: LinearProgram, basis: Basis, unit: float) -> Vertex | None:
+def _simplex(program: LinearProgram, basis: SimplexBasis, unit: float) -> Vertex | None:
     """The simplex method of HiGHS, started from a basis; x is counted in units."""
     import highspy  # only here: most optima are not degenerate, and the import takes a while
 
     highs = highs_of(program, unit)
     set_basis(highs, basis)
+    vertex, _ = run_simplex(highs, program, unit)
+    is_solved = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return vertex if is_solved else None
+
+
+def run_simplex(highs: Any, program: LinearProgram, unit: float) -> tuple[Vertex, SimplexBasis]:
+    """The vertex at which HiGHS ends, and its basis."""
     highs.run()
-    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None
+    basis = basis_of(highs)
+    # HiGHS allows for its tolerances; the systems of its last basis do not
+    exact = vertex_at(program, basis)
+    if exact is not None and is_optimal(program, exact):
+        return exact, basis
     solution = highs.getSolution()
     found = Vertex(
         unit * np.asarray(solution.col_value, dtype=np.float64),
         np.asarray(solution.row_dual, dtype=np.float64),
     )
-    # HiGHS allows for its tolerances; the systems of its last basis do not
-    exact = vertex_at(program, basis_of(highs))
-    return exact if exact is not None and is_optimal(program, exact) else found
+    return found, basis
 
 
 def highs_of(program: LinearProgram, unit: float) -> Any:
@@ -198,15 +205,15 @@ def highs_of(program: LinearProgram, unit: float) -> Any:
         ("solver", "simplex"),
         ("presolve", "off"),
         ("simplex_iteration_limit", _PIVOTS * (n_rows + n_columns)),
-        ("primal_feasibility_tolerance", _HIGHS_TOLERANCE),
-        ("dual_feasibility_tolerance", _HIGHS_TOLERANCE),
+        ("primal_feasibility_tolerance", ROUNDING),
+        ("dual_feasibility_tolerance", ROUNDING),
     ):
         highs.setOptionValue(name, value)
     highs.passModel(lp)
     return highs
 
 
-def set_basis(highs: Any, basis: Basis) -> None:
+def set_basis(highs: Any, basis: SimplexBasis) -> None:
     """Let HiGHS start from a basis."""
     import highspy
 
@@ -218,12 +225,12 @@ def set_basis(highs: Any, basis: Basis) -> None:
     highs.setBasis(start)
 
 
-def basis_of(highs: Any) -> Basis:
+def basis_of(highs: Any) -> SimplexBasis:
     """The basis in which HiGHS ended."""
     import highspy
 
     status, end = highspy.HighsBasisStatus, highs.getBasis()
-    return Basis(
+    return SimplexBasis(
         columns=np.array([s == status.kBasic for s in end.col_status], dtype=bool),
         rows=np.array([s == status.kBasic for s in end.row_status], dtype=bool),
         columns_at_bound=np.array([s == status.kUpper for s in end.col_status], dtype=bool),

@@ -12,13 +12,14 @@ from kernelet.solvers.checks import (
     checked_columns,
     checked_costs,
     checked_labels,
+    checked_starts,
     checked_tolerance,
 )
-from kernelet.solvers.linear_program.norms import Capacity, LargestNorm, OneNorm
+from kernelet.solvers.linear_program.norms import Capacity, HingeProgram, LargestNorm, OneNorm
 from kernelet.solvers.linear_program.rounds import solve_linear_programs
 from kernelet.solvers.linear_program.unpenalized import solve_unpenalized
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
 
 Norm = Literal[1, "inf"]
 
@@ -83,20 +84,11 @@ def hinge_lasso(
     True
     """
     rows = as_rows(Phi)
-    n, _ = rows.shape
+    n, m = rows.shape
+    capacity = _checked_capacity(penalties, norm, m)
+    problem = HingeProgram(checked_labels(y, n), checked_costs(C, n), capacity)
     starts = None if warm_start is None else [warm_start]
-    (solution,) = _solve_all(
-        rows,
-        [checked_labels(y, n)],
-        [checked_costs(C, n)],
-        penalties,
-        norm,
-        tol,
-        max_iter,
-        starts,
-        n_jobs=1,
-    )
-    return solution
+    return _solve_all(rows, [problem], tol, max_iter, starts, n_jobs=1)[0]
 
 
 def hinge_lasso_many(
@@ -150,46 +142,31 @@ def hinge_lasso_many(
     [-2.0, 2.0]
     """
     rows = as_rows(Phi)
-    n, _ = rows.shape
+    n, m = rows.shape
     labels, costs = checked_columns(Y, C, n, warm_start)
-    return _solve_all(rows, labels, costs, penalties, norm, tol, max_iter, warm_start, n_jobs)
+    capacity = _checked_capacity(penalties, norm, m)
+    problems = [HingeProgram(y, u, capacity) for y, u in zip(labels, costs, strict=True)]
+    return _solve_all(rows, problems, tol, max_iter, warm_start, n_jobs)
 
 
 def _solve_all(
     rows: Rows,
-    labels: list[FloatArray],
-    costs: list[FloatArray],
-    penalties: ArrayLike,
-    norm: Norm,
+    problems: Sequence[HingeProgram],
     tol: float,
     max_iter: int,
     warm_start: Sequence[Solution] | None,
     n_jobs: int,
 ) -> list[Solution]:
     checked_tolerance(tol, max_iter)
-    _, m = rows.shape
-    if warm_start is not None:
-        for start in warm_start:
-            if start.weights.shape != (m,):
-                raise ValueError(
-                    f"warm_start has {start.weights.size} weights but Phi has {m} columns."
-                )
-    capacity = _checked_capacity(penalties, norm, m)
-    if capacity.is_positive:
+    checked_starts(warm_start, rows.shape[1])
+    if all(problem.capacity.is_positive for problem in problems):
         return solve_linear_programs(
-            rows,
-            labels,
-            costs,
-            [capacity] * len(labels),
-            tol=tol,
-            max_iter=max_iter,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
+            rows, problems, tol=tol, max_iter=max_iter, warm_start=warm_start, n_jobs=n_jobs
         )
-    starts = [None] * len(labels) if warm_start is None else warm_start
+    starts = [None] * len(problems) if warm_start is None else warm_start
     return [
-        solve_unpenalized(rows, y, u, capacity, tol=tol, max_iter=max_iter, warm_start=start)
-        for y, u, start in zip(labels, costs, starts, strict=True)
+        solve_unpenalized(rows, problem, tol=tol, max_iter=max_iter, warm_start=start)
+        for problem, start in zip(problems, starts, strict=True)
     ]
 
 

@@ -12,29 +12,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.solvers.checks import checked_costs, checked_tolerance
+from kernelet.solvers.chosen_rows import worst
 from kernelet.solvers.linear_program.crossover import (
-    Basis,
+    ROUNDING,
     LinearProgram,
-    basis_of,
+    SimplexBasis,
     highs_of,
-    is_optimal,
+    run_simplex,
     set_basis,
-    vertex_at,
 )
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.rows import Rows, as_rows
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.solution import Status, relative_gap
 
+# Rounds before the best solution is returned as it is. Every round adds what the proof misses, so
+# that the rounds end by themselves: only what does not converge gets there.
 _MAX_ROUNDS = 200
-# Pairs within this distance of the margin of the start are in the first round.
+# Pairs within this distance of the margin of the start are in the first round, but no more than
+# _FIRST. Others join if they matter.
 _BAND = 0.05
+_FIRST = 5000
 # At least this many pairs and weights may join in a round; the worst come first.
 _MOST_ADDED = 500
-_ROUNDING = 1e-9
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +71,7 @@ class MulticlassSolution:
     @property
     def gap(self) -> float:
         """Relative duality gap."""
-        distance = self.primal_value - self.dual_value
-        return distance / abs(self.primal_value) if distance else 0.0
+        return relative_gap(self.primal_value, self.dual_value, TINY)
 
     @property
     def is_optimal(self) -> bool:
@@ -145,7 +147,7 @@ class _State:
     """Which pairs and weights are in the program, and its last basis."""
 
     def __init__(
-        self, rows: Rows, owner: NDArray[np.intp], n_classes: int, C: FloatArray, penalty: float
+        self, rows: Rows, owner: IndexArray, n_classes: int, C: FloatArray, penalty: float
     ) -> None:
         self.rows, self.owner, self.C, self.penalty = rows, owner, C, penalty
         self.n_classes = n_classes
@@ -164,10 +166,9 @@ class _State:
         """Pairs near the margin of a nearby solution, and its weights."""
         margins = self._margins(self.rows.scores(start[:-1]) + start[-1])
         self.pairs = self.other & (margins < 1.0 + _BAND)
-        excess = int(self.pairs.sum()) - 10 * _MOST_ADDED
-        if excess > 0:
+        if np.count_nonzero(self.pairs) > _FIRST:
             near = np.abs(np.where(self.pairs, margins - 1.0, np.inf))
-            self.pairs &= near <= np.partition(near.ravel(), 10 * _MOST_ADDED)[10 * _MOST_ADDED]
+            self.pairs &= near <= np.partition(near, _FIRST, axis=None)[_FIRST]
         self.kept = start[:-1] != 0.0
 
     def _margins(self, scores: FloatArray) -> FloatArray:
@@ -175,7 +176,7 @@ class _State:
         margins: FloatArray = 0.5 * (own[:, None] - scores)
         return margins
 
-    def _program(self) -> tuple[LinearProgram, NDArray[np.intp], NDArray[np.intp]]:
+    def _program(self) -> tuple[LinearProgram, IndexArray, IndexArray]:
         """The dual over the pairs: max sum a, |Phi'V| <= c for the weights, = 0 for the biases."""
         row, k = np.nonzero(self.pairs)
         j, output = np.nonzero(self.kept)
@@ -201,34 +202,25 @@ class _State:
         if self.n_rounds:
             set_basis(
                 highs,
-                Basis(
+                SimplexBasis(
                     self.pair_is_basic[row, k],
                     self.kept_is_basic[at_row, at_output],
                     self.pair_at_bound[row, k],
                     self.kept_at_upper[at_row, at_output],
                 ),
             )
-        highs.run()
+        vertex, basis = run_simplex(highs, program, unit)
         self.n_iter += int(highs.getInfo().simplex_iteration_count)
         self.n_rounds += 1
-        basis = basis_of(highs)
-        vertex = vertex_at(program, basis)
-        if vertex is None or not is_optimal(program, vertex):
-            end = highs.getSolution()
-            x, dual = unit * np.asarray(end.col_value), np.asarray(end.row_dual)
-        else:
-            x, dual = vertex.x, vertex.multipliers
-        self.pair_is_basic[row, k], self.pair_at_bound[row, k] = (
-            basis.columns,
-            basis.columns_at_bound,
-        )
+        self.pair_is_basic[row, k] = basis.columns
+        self.pair_at_bound[row, k] = basis.columns_at_bound
         self.kept_is_basic[at_row, at_output] = basis.rows
         self.kept_at_upper[at_row, at_output] = basis.rows_at_upper
         variables = np.zeros((m + 1, self.n_classes))
-        variables[at_row, at_output] = 0.0 - dual
+        variables[at_row, at_output] = 0.0 - vertex.multipliers
         variables[m] -= variables[m].mean()
         a = np.zeros(self.pairs.shape)
-        a[row, k] = np.clip(x, 0.0, self.C[row])
+        a[row, k] = np.clip(vertex.x, 0.0, self.C[row])
         return self._judge(variables[:m], variables[m], a)
 
     def _judge(
@@ -245,22 +237,14 @@ class _State:
         slip = float(np.abs(V.sum(axis=0)) @ np.abs(b))
         solution = MulticlassSolution(W, b, shrink * a, value, shrink * (float(a.sum()) - slip))
         missed = np.where(self.pairs, 0.0, losses)
-        beyond = np.where(self.kept, 0.0, pull - (1.0 + _ROUNDING) * self.penalty)
-        self.pairs |= _worst(missed, max(_MOST_ADDED, int(self.pairs.sum()) // 2))
-        self.kept |= _worst(beyond, max(_MOST_ADDED, int(self.kept.sum()) // 2))
+        beyond = np.where(self.kept, 0.0, pull - (1.0 + ROUNDING) * self.penalty)
+        self.pairs |= worst(missed, max(_MOST_ADDED, int(self.pairs.sum()) // 2))
+        self.kept |= worst(beyond, max(_MOST_ADDED, int(self.kept.sum()) // 2))
         return solution, not ((missed > 0.0).any() or (beyond > 0.0).any())
 
 
-def _signs(owner: NDArray[np.intp], k: NDArray[np.intp], output: NDArray[np.intp]) -> FloatArray:
+def _signs(owner: IndexArray, k: IndexArray, output: IndexArray) -> FloatArray:
     """What each pair's margin has of each output: half of its own, less half of the other."""
     own = output[:, None] == owner
     signs: FloatArray = 0.5 * own - 0.5 * (output[:, None] == k)
     return signs
-
-
-def _worst(excess: FloatArray, most: int) -> BoolArray:
-    """Where the excess is positive, and among the largest."""
-    positive = excess > 0.0
-    if np.count_nonzero(positive) > most:
-        positive &= excess >= np.partition(excess.ravel(), -most)[-most]
-    return positive

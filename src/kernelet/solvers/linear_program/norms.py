@@ -5,19 +5,20 @@ The multipliers a of the rows obey: Phi'Ya lies in the ball of the dual norm.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.interior_point.regularizers import Lasso, MaxNorm, Regularizer
-from kernelet.solvers.linear_program.crossover import BoolArray, LinearProgram, Vertex
-from kernelet.solvers.solution import FloatArray
+from kernelet.solvers.linear_program.crossover import ROUNDING, LinearProgram, Vertex
 
-# Columns farther than this from the boundary of the dual ball have no weight.
+# Columns farther than this from the boundary of the dual ball have no weight, by complementarity:
+# far more than rounding, and as near as an interior point without a vertex comes to the boundary.
 _INSIDE = 1e-6
-# Beyond the boundary by less than this is rounding.
-_ROUNDING = 1e-9
 # Columns smaller than this share of the largest say nothing under a norm that all weights share.
+# Far below rounding, and far enough from underflow to be squared.
 _NOTHING = 1e-30
 
 
@@ -58,7 +59,7 @@ class Capacity(Protocol):
         ...
 
     def units(self, size: FloatArray) -> FloatArray:
-        """In what to measure columns of these sizes, for the interior point to see them alike."""
+        """Units for columns of these sizes, in which the interior point treats them alike."""
         ...
 
     def scaled(self, columns: BoolArray, d: FloatArray) -> Capacity:
@@ -76,6 +77,15 @@ class Capacity(Protocol):
     def point(self, v: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Variables of the program beyond a, and its multipliers, for v = (w, b) and q = A'a."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class HingeProgram:
+    """min c(w) + sum_i C_i max(0, 1 - y_i (phi_i'w + b)), but for the rows phi_i themselves."""
+
+    y: FloatArray
+    C: FloatArray
+    capacity: Capacity
 
 
 class OneNorm:
@@ -106,7 +116,7 @@ class OneNorm:
         return promising
 
     def violated(self, q: FloatArray) -> BoolArray:
-        return np.abs(q) > (1.0 + _ROUNDING) * self.c
+        return np.abs(q) > (1.0 + ROUNDING) * self.c
 
     def rounded(self, w: FloatArray, q: FloatArray) -> FloatArray:
         return np.where(np.abs(q) < (1.0 - _INSIDE) * self.c, 0.0, w)
@@ -156,7 +166,7 @@ class LargestNorm:
         return np.ones(w.size, dtype=bool)
 
     def violated(self, q: FloatArray) -> BoolArray:
-        return np.full(q.size, self.shrink(q) < 1.0 - _ROUNDING)
+        return np.full(q.size, self.shrink(q) < 1.0 - ROUNDING)
 
     def rounded(self, w: FloatArray, q: FloatArray) -> FloatArray:
         return w

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.bias import hinge_bias
-from kernelet.solvers.linear_program.chosen_rows import ROUNDING
-from kernelet.solvers.linear_program.norms import Capacity, lower_bound
-from kernelet.solvers.linear_program.small import NOISE, UNIT, Answer
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.linear_program.crossover import ROUNDING
+from kernelet.solvers.linear_program.norms import HingeProgram, lower_bound
+from kernelet.solvers.linear_program.small import Answer
+from kernelet.solvers.rounding import NOISE, TINY
+from kernelet.solvers.solution import Solution
 
 
 def prove(
-    y: FloatArray,
-    C: FloatArray,
-    capacity: Capacity,
+    problem: HingeProgram,
     answer: Answer,
     scores: FloatArray,
     pull: FloatArray,
     noise: FloatArray,
-    *,
     tol: float,
     is_vertex: bool,
 ) -> tuple[Solution, FloatArray]:
@@ -28,6 +27,7 @@ def prove(
     ``scores`` are Phi w and ``pull`` is Phi'Ya for the answer (w, a). The latter is known up to
     ``noise``, for multipliers of sum 1.
     """
+    y, C, capacity = problem.y, problem.C, problem.capacity
     w, a = answer.weights, answer.multipliers
     b = hinge_bias(scores, y, C)
     margins = y * (scores + b)
@@ -45,9 +45,18 @@ def prove(
         primal_value=value,
         dual_value=lower,
         n_iter=0,
-        unit=UNIT,
+        unit=TINY,
     )
     return solution, margins
+
+
+def zero_answer(problem: HingeProgram, m: int) -> Answer:
+    """w = 0, with the largest multipliers for which y'a = 0: they prove it where it is optimal."""
+    y, C = problem.y, problem.C
+    totals = {label: float(C[y == label].sum()) for label in (-1.0, 1.0)}
+    least = min(totals.values())
+    shares = {label: least / total if total else 0.0 for label, total in totals.items()}
+    return Answer(np.zeros(m), 0.0, C * np.where(y > 0, shares[1.0], shares[-1.0]))
 
 
 def _tightening(margins: FloatArray, C: FloatArray, size: float) -> float:
@@ -59,6 +68,7 @@ def _tightening(margins: FloatArray, C: FloatArray, size: float) -> float:
     slight = np.abs(short) < ROUNDING
     if not slight.any():
         return 1.0
+    # twice what is missing, as the factor is rounded too
     factor = 1.0 + 2.0 * max(0.0, float(short[slight].max())) + NOISE
     before = size + float(C @ np.maximum(0.0, short))
     after = factor * size + float(C @ np.maximum(0.0, 1.0 - factor * margins))

@@ -19,20 +19,25 @@ from itertools import compress
 
 import numpy as np
 
-from kernelet.solvers.linear_program.norms import Capacity
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.solvers.linear_program.norms import HingeProgram
 from kernelet.solvers.linear_program.state import LinearState
 from kernelet.solvers.parallel import map_in_threads, one_thread_if_small
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution
+from kernelet.solvers.solution import Solution
+from kernelet.solvers.thinning import thinned
 
-# With more than _FEW_ROWS rows a cold start solves every fourth row first, if that leaves enough
-# rows for each column.
+# With more than _FEW_ROWS rows a cold start solves every fourth row first, but no fewer than _RARE
+# of a class, if that leaves enough rows for each column. The guess only chooses rows and columns,
+# so it is solved to a gap of _GUESS_TOL: a sample's solution is no nearer to that of all rows.
 _THINNING = 4
 _FEW_ROWS = 1500
 _RARE = 100
 _GUESS_TOL = 3e-2
+# Rounds before the best answer is returned as it is: only what does not converge gets there.
 _MAX_ROUNDS = 80
-# Multiplications that take as long as one in a product with few vectors, which reads Phi once.
+# Multiplications that take as long as one in a product with few vectors, which reads Phi once: such
+# products wait for memory, and a second thread pays earlier.
 _MEMORY_BOUND = 10
 
 # A solution to start from, its Phi'Ya, and its value where it is that of a sample of the rows.
@@ -41,21 +46,16 @@ _Start = tuple[Solution, FloatArray, float | None]
 
 def solve_linear_programs(
     rows: Rows,
-    labels: Sequence[FloatArray],
-    costs: Sequence[FloatArray],
-    capacities: Sequence[Capacity],
+    problems: Sequence[HingeProgram],
     *,
     tol: float,
     max_iter: int,
     warm_start: Sequence[Solution] | None = None,
     n_jobs: int = 1,
 ) -> list[Solution]:
-    """One problem for each label vector over the same rows."""
+    """Problems over the same rows."""
     _, m = rows.shape
-    states = [
-        LinearState(y, C, capacity, m, tol, max_iter)
-        for y, C, capacity in zip(labels, costs, capacities, strict=True)
-    ]
+    states = [LinearState(problem, m, tol, max_iter) for problem in problems]
     _play(rows, states, warm_start, n_jobs)
     return [state.solution() for state in states]
 
@@ -136,25 +136,10 @@ def _pulled(
 
 def _guess(rows: Rows, state: LinearState) -> _Start:
     """The solution over evenly spaced rows of each class, whose costs stand for all of it."""
-    y, C = state.y, state.C
-    index, costs = [], []
-    for label in (-1.0, 1.0):
-        members = np.flatnonzero((y == label) & (C > 0))
-        size = min(members.size, max(_RARE, members.size // _THINNING))
-        chosen = members[np.linspace(0, members.size - 1, size).astype(np.intp)]
-        index.append(chosen)
-        costs.append(C[chosen] * (C[members].sum() / C[chosen].sum()))
-    chosen = np.concatenate(index)
+    chosen, costs = thinned(state.y, state.C, _THINNING, _RARE)
     sample = ArrayRows(rows.take(chosen))
-    thin = LinearState(
-        y[chosen],
-        np.concatenate(costs),
-        state.capacity,
-        state.m,
-        _GUESS_TOL,
-        state.max_iter,
-        is_guess=True,
-    )
+    problem = HingeProgram(state.y[chosen], costs, state.capacity)
+    thin = LinearState(problem, state.m, _GUESS_TOL, state.max_iter, is_guess=True)
     _play(sample, [thin], None, n_jobs=1)
     answer = thin.solution()
     state.n_iter += answer.n_iter

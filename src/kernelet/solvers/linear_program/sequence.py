@@ -18,16 +18,15 @@ from kernelet.solvers.checks import checked_costs, checked_labels, checked_toler
 from kernelet.solvers.linear_program.crossover import (
     LinearProgram,
     Vertex,
-    basis_of,
     guess_basis,
     highs_of,
-    is_optimal,
+    run_simplex,
     set_basis,
-    vertex_at,
 )
-from kernelet.solvers.linear_program.norms import OneNorm, variables_of
+from kernelet.solvers.linear_program.norms import HingeProgram, OneNorm, variables_of
 from kernelet.solvers.linear_program.proof import prove
-from kernelet.solvers.linear_program.small import NOISE, Answer
+from kernelet.solvers.linear_program.small import Answer
+from kernelet.solvers.rounding import NOISE
 from kernelet.solvers.solution import Solution, Status
 
 
@@ -105,21 +104,19 @@ class LinearProgramSequence:
         c = np.array(np.broadcast_to(np.asarray(penalties, dtype=np.float64), (m,)))
         if not np.isfinite(c).all() or (c <= 0).any():
             raise ValueError("penalties must be finite and positive; for zeros take hinge_lasso.")
-        capacity = OneNorm(c)
+        problem = HingeProgram(self._y, costs, OneNorm(c))
         radius = np.append(c, 0.0)
         program = LinearProgram(-np.ones(n), self._K, -radius, radius, costs)
         vertex = self._run(program)
         v = variables_of(vertex, m)
         answer = Answer(v[:m], float(v[m]), np.clip(vertex.x, 0.0, costs))
         solution, _ = prove(
-            self._y,
-            costs,
-            capacity,
+            problem,
             answer,
             self._Phi @ v[:m],
             self._K[:m] @ answer.multipliers,
             self._noise,
-            tol=self._tol,
+            self._tol,
             is_vertex=True,
         )
         status = Status.OPTIMAL if solution.gap <= self._tol else Status.NUMERICAL_LIMIT
@@ -128,16 +125,9 @@ class LinearProgramSequence:
 
     def _run(self, program: LinearProgram) -> Vertex:
         highs = self._prepared(program)
-        highs.run()
+        vertex, _ = run_simplex(highs, program, self._unit)
         self.n_pivots = int(highs.getInfo().simplex_iteration_count)
-        exact = vertex_at(program, basis_of(highs))
-        if exact is not None and is_optimal(program, exact):
-            return exact
-        solution = highs.getSolution()
-        return Vertex(
-            self._unit * np.asarray(solution.col_value, dtype=np.float64),
-            np.asarray(solution.row_dual, dtype=np.float64),
-        )
+        return vertex
 
     def _prepared(self, program: LinearProgram) -> Any:
         """HiGHS with the bounds of this program; the first time with its matrix."""

@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelet.solvers.interior_point.primal_dual import interior_point
-from kernelet.solvers.linear_program.crossover import BoolArray, nearest_vertex
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
+from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
+from kernelet.solvers.linear_program.crossover import nearest_vertex
 from kernelet.solvers.linear_program.norms import Capacity, variables_of
 from kernelet.solvers.parallel import one_thread_if_small
-from kernelet.solvers.solution import FloatArray
+from kernelet.solvers.rounding import NOISE, TINY
 
-# A gap is relative to the value however small that is.
-UNIT = float(np.finfo(np.float64).tiny)
-# Rounding errors of a product, relative to its terms.
-NOISE = 8.0 * float(np.finfo(np.float64).eps)
-# Complementary products at a warm start, in shares of what its gap gives each of them, and the
-# iterations after which it was not so near after all.
+# Complementary products at a warm start, in shares of what its gap gives each of them: products
+# that are too small keep a start that is not quite right at the boundary. After _WARM_ITERATIONS,
+# more than a start that is near needs, it was not so near after all.
 _WARM_PRODUCTS = 10.0
 _WARM_ITERATIONS = 30
-# The same at a cold start, in shares of the mean cost.
+# The same at a cold start, in shares of the mean cost: at v = 0 every row lacks a margin of 1, so
+# that a product of the size of its cost is neither near the boundary nor far from it.
 _COLD_PRODUCTS = 2.0
-# A column that varies by less than this share of its mean is a second bias.
+# A column that varies by less than this share of its mean is a second bias: of its sixteen digits
+# three are left.
 _CONSTANT = 1e-13
 
 
@@ -88,7 +88,7 @@ class SmallProblem:
                 starts.insert(0, ((v, mu), min(max_iter, _WARM_ITERATIONS)))
         n_iter = 0
         for point, limit in starts:
-            # a start that was not near can send it beyond all numbers; it returns the best it met
+            # a start that was not near can make it overflow; it returns the best point it met
             with (
                 one_thread_if_small(A.size * A.shape[1]),
                 np.errstate(over="ignore", divide="ignore", invalid="ignore"),
@@ -98,9 +98,7 @@ class SmallProblem:
                     np.zeros(A.shape[1]),
                     u,
                     self.capacity.regularizer(),
-                    tol=tol,
-                    max_iter=limit,
-                    unit=UNIT,
+                    Limits(tol, limit, unit=TINY),
                     start=point,
                 )
             n_iter += end.n_iter

@@ -1,28 +1,43 @@
-"""One linear program in its rounds: which rows and columns it is solved on, and how well it is."""
+"""One linear program in its rounds: the rows and columns it is solved on, and the gap reached."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.solvers.linear_program.chosen_rows import ChosenRows
-from kernelet.solvers.linear_program.norms import Capacity
-from kernelet.solvers.linear_program.proof import prove
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
+from kernelet.solvers.chosen_rows import ChosenRows
+from kernelet.solvers.linear_program.crossover import ROUNDING
+from kernelet.solvers.linear_program.norms import HingeProgram
+from kernelet.solvers.linear_program.proof import prove, zero_answer
 from kernelet.solvers.linear_program.small import Answer, SmallProblem
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 
-# Gap from which vertices are tried, the one from which pivots are made to find them, and the most
-# vertices.
+# None of these decides the answer, which is proven on all rows and columns; they decide how many
+# rounds it takes, and how large the problem of a round is.
+#
+# Gap from which vertices are tried, and the one from which pivots are made to find them: nearer,
+# the first guess of a basis is most often right. After _MOST_VERTICES in a row the interior point
+# goes on, to a gap a hundred times smaller. Rounds of it are solved to a tenth of the gap that is
+# wanted from them, so that what is left is due to the rows and columns.
 _NEAR = 1e-6
 _NEAREST = 1e-7
 _MOST_VERTICES = 10
-# Gap of the first rounds after a guess.
+_NEARER = 0.01
+_FINER = 0.1
+# Gap of the first rounds after a guess, whose rows and columns will change anyway. Later ones are
+# solved to a hundredth of the gap, or to much less once nothing is missed: with the right rows and
+# columns there is no reason to stop on the way.
 _FIRST = 1e-2
+_SHARE_OF_GAP = 0.01
+_TO_THE_END = 1e-5
+# The gap at which w = 0, tried before the first round, is taken for the optimum: it has to be
+# exact.
+_EXACT = 1e-12
 # A row may be on the margin of a nearby vertex unless its distance from the margin is this many
-# times that of its multiplier from its bounds.
+# times that of its multiplier from its bounds: of the two one is zero at the vertex.
 _FAR = 1e3
 # A row that was not chosen has no such multiplier; it may be there if it is this close to it.
 _CLOSE = 0.01
@@ -30,36 +45,44 @@ _CLOSE = 0.01
 # from the boundary of the dual ball that columns stay in.
 _BAND = 0.15
 _SHELL = 0.1
+# Both grow with the distance from the optimum, for which the relative excess of the value stands,
+# or its root, as for a smooth function.
+_ROWS_MOVE = 2.0
+_COLUMNS_MOVE = 3.0
 # Weights below this share of the largest are taken for zero, far from the optimum and near to it.
 _SLIGHT = 1e-2
 _SLIGHTEST = 1e-6
 # How much more than the optimum a warm start is taken to be.
 _WARM_EXCESS = 0.02
-# Rows for each column that keep a guess from fitting whatever labels they have, and the share of
-# them that does where w = 0 is not far from the optimum.
+# Rows for each column that keep a guess from fitting whatever labels they have. A quarter of them
+# does where w = 0 is not far from the optimum, its dual value above a tenth of the primal one: few
+# weights will differ from zero then.
 _ROWS_PER_COLUMN = 8
 _FEWER = 4
+_NEAR_ZERO = 0.1
 # Rounds without a smaller gap after which all rows and columns join.
 _PATIENCE = 4
+# Rows that may join at once, in all or for each column, whichever is more; the worst come first.
+_MOST_ADDED = 2000
+_MOST_PER_COLUMN = 10
 
 
 @dataclass(eq=False)
 class LinearState:
     """A label vector with its costs, and the best answer so far."""
 
-    y: FloatArray
-    C: FloatArray
-    capacity: Capacity
+    problem: HingeProgram
     m: int
     tol: float
     max_iter: int
     is_guess: bool = False
 
     def __post_init__(self) -> None:
+        self.y, self.C, self.capacity = self.problem.y, self.problem.C, self.problem.capacity
         self.rows = ChosenRows(self.y, self.C)
         self.columns = np.ones(self.m, dtype=bool)
         self.noise = np.zeros(self.m)
-        self.tolerance = self.tol if self.is_guess else max(self.tol, 0.1 * _NEAR)
+        self.tolerance = self.tol if self.is_guess else max(self.tol, _FINER * _NEAR)
         self.near = _NEAR
         self.nearest = min(_NEAREST, self.tol)
         self.at_vertex = self.is_rounding = False
@@ -69,17 +92,9 @@ class LinearState:
         self.expected = 0.0
         self.lowest = np.inf
         self.best: Solution | None = None
-        self._begin_at_zero()
+        self.answer = zero_answer(self.problem, self.m)
 
     # -- starting points
-
-    def _begin_at_zero(self) -> None:
-        """w = 0, and multipliers that prove it where it is the optimum."""
-        totals = {label: float(self.C[self.y == label].sum()) for label in (-1.0, 1.0)}
-        least = min(totals.values())
-        shares = {label: least / total if total else 0.0 for label, total in totals.items()}
-        a = self.C * np.where(self.y > 0, shares[1.0], shares[-1.0])
-        self.answer = Answer(np.zeros(self.m), 0.0, a)
 
     def begin_near(
         self, w: FloatArray, b: float, scores: FloatArray, pull: FloatArray, value: float | None
@@ -96,11 +111,11 @@ class LinearState:
         self.start, self.lowest = (w, b), here
         # the optimum lies between the value of a sample and that of its solution
         self.expected = here / (1.0 + 0.5 * excess)
-        self._restrict(w, pull, 3.0 * excess)
+        self._restrict(w, pull, _COLUMNS_MOVE * excess)
         # fewer rows than that fit any labels with these columns
         enough = min(self.y.size - 1, _ROWS_PER_COLUMN * int(np.count_nonzero(self.columns)))
         least = float(np.partition(np.abs(margins - 1.0), enough)[enough]) if value else 0.0
-        self.rows.drop(margins, max(_BAND, 2.0 * float(np.sqrt(excess)), least))
+        self.rows.drop(margins, max(_BAND, _ROWS_MOVE * float(np.sqrt(excess)), least))
         self.tolerance = max(self.tolerance, _FIRST)
 
     def _restrict(self, w: FloatArray, pull: FloatArray, shell: float) -> None:
@@ -109,9 +124,7 @@ class LinearState:
         if 2 * np.count_nonzero(columns) < self.m:
             self.columns &= columns
 
-    def _promising(
-        self, w: FloatArray, pull: FloatArray, shell: float, slight: float
-    ) -> NDArray[np.bool_]:
+    def _promising(self, w: FloatArray, pull: FloatArray, shell: float, slight: float) -> BoolArray:
         size = np.abs(w)
         kept = np.where(size > slight * size.max(initial=0.0), w, 0.0)
         return self.capacity.promising(kept, pull, max(_SHELL, shell))
@@ -120,13 +133,13 @@ class LinearState:
     def rows_per_column(self) -> int:
         """How many rows per column a sample needs to say something about the solution."""
         assert self.best is not None
-        is_near_zero = self.best.dual_value > 0.1 * self.best.primal_value
+        is_near_zero = self.best.dual_value > _NEAR_ZERO * self.best.primal_value
         return _ROWS_PER_COLUMN // _FEWER if is_near_zero else _ROWS_PER_COLUMN
 
     # -- one round
 
     def solve(self, rows: Rows, means: FloatArray) -> None:
-        """Solve on the rows and columns of the moment; means stand for the rows inside."""
+        """Solve on the current rows and columns; means stand for the rows inside."""
         if self.is_rounding:
             return
         index = self.rows.index
@@ -146,6 +159,7 @@ class LinearState:
             answer = nearby if found is None else found
         else:
             start = self.start and (self.start[0][self.columns], self.start[1])
+            # the other half is for multipliers that are moved onto their equality
             answer = problem.interior(start, self.expected, 0.5 * self.tolerance, self.max_iter)
             self.n_iter += answer.n_iter
             self.at_limit = answer.n_iter >= self.max_iter
@@ -162,15 +176,7 @@ class LinearState:
         """Values of both problems over all rows for the current answer (w, a); scores are Phi w."""
         pull = self.pull
         solution, margins = prove(
-            self.y,
-            self.C,
-            self.capacity,
-            self.answer,
-            scores,
-            pull,
-            self.noise,
-            tol=self.tol,
-            is_vertex=self.at_vertex,
+            self.problem, self.answer, scores, pull, self.noise, self.tol, self.at_vertex
         )
         self.n_rounds += 1
         solution = replace(
@@ -187,17 +193,17 @@ class LinearState:
             self.best_pull = share * pull
         if self.n_rounds == 1:
             # w = 0, before the first round: kept only where it is the optimum
-            self.is_done = solution.gap <= 1e-12
+            self.is_done = solution.gap <= _EXACT
             return
         if value < self.lowest:
             self.lowest, self.start = value, (w, b)
         self.expected = total
         known = np.maximum(0.0, np.abs(pull) - self.noise * total)
-        missed = self.rows.missed(margins)
+        missed = self.rows.missed(margins, ROUNDING)
         if solution.gap > max(self.tol, self.tolerance) and not missed.any():
             # the best bias for all rows may suit those that were left out, at the expense of the
             # chosen: they were missed at the bias that was found without them
-            missed = self.rows.missed(self.y * (scores + found.intercept))
+            missed = self.rows.missed(self.y * (scores + found.intercept), ROUNDING)
         joining = self.capacity.violated(known) & ~self.columns
         if self.at_vertex:
             self._after_vertex(solution, missed, joining)
@@ -211,19 +217,19 @@ class LinearState:
         solution: Solution,
         margins: FloatArray | None,
         missed: FloatArray,
-        joining: NDArray[np.bool_],
+        joining: BoolArray,
     ) -> None:
         """Go on to vertices if that is near enough; otherwise choose rows, columns, tolerance."""
         assert self.best is not None
         is_complete = not missed.any() and not joining.any()
-        floor = self.tol if self.is_guess else min(self.tol, 0.1 * self.near)
+        floor = self.tol if self.is_guess else min(self.tol, _FINER * self.near)
         is_exhausted = is_complete and (self.tolerance <= floor or self.is_stuck)
         if self.is_guess and (solution.gap <= self.tol or is_exhausted):
             self.is_done = True
         elif not self.is_guess and is_complete and self.best.gap <= self.near:
             self._approach_vertex()
         elif is_exhausted:
-            # as far as the interior point goes: vertices of all rows and columns of the moment
+            # as far as the interior point goes: vertices of all current rows and columns
             self.near = self.nearest
             self._go_to_vertices()
         elif self.n_rounds > self.best.n_rounds + _PATIENCE:
@@ -233,16 +239,16 @@ class LinearState:
             self.tolerance = floor
         else:
             if margins is not None:
-                width = 3.0 * float(np.sqrt(solution.gap))
+                width = _COLUMNS_MOVE * float(np.sqrt(solution.gap))
                 self.rows.drop(margins, max(_BAND, width))
                 self._restrict(solution.weights, self.best_pull, width)
-            self.rows.add(missed, 10 * self.m)
+            self.rows.add(missed, max(_MOST_ADDED, _MOST_PER_COLUMN * self.m))
             self.columns |= joining
             if 2 * np.count_nonzero(self.columns) >= self.m:
                 self.columns[:] = True
-            # with the right rows and columns there is no reason to stop on the way
-            step = 1e-5 if is_complete and self.best.gap < _FIRST else 0.01
-            self.tolerance = max(floor, min(_FIRST, step * self.best.gap))
+            is_right = is_complete and self.best.gap < _FIRST
+            share = _TO_THE_END if is_right else _SHARE_OF_GAP
+            self.tolerance = max(floor, min(_FIRST, share * self.best.gap))
 
     def _go_to_vertices(self) -> None:
         self.kept = (self.rows.copy(), self.columns.copy())
@@ -260,9 +266,7 @@ class LinearState:
         self.columns &= self._promising(w, self.best_pull, _SHELL, _SLIGHTEST)
         self.answer = Answer(w, self.best.intercept, a)
 
-    def _after_vertex(
-        self, solution: Solution, missed: FloatArray, joining: NDArray[np.bool_]
-    ) -> None:
+    def _after_vertex(self, solution: Solution, missed: FloatArray, joining: BoolArray) -> None:
         """Take the vertex if it proves itself; otherwise the next one, or back to the interior."""
         assert self.best is not None
         if self.is_rounding:
@@ -274,7 +278,7 @@ class LinearState:
         elif (missed.any() or joining.any()) and not (
             self.is_stuck or self.n_vertices >= _MOST_VERTICES
         ):
-            self.rows.add(missed, 10 * self.m)
+            self.rows.add(missed, max(_MOST_ADDED, _MOST_PER_COLUMN * self.m))
             self.columns |= joining
         elif self.near <= self.nearest:
             # without a vertex, zeros that the multipliers prove
@@ -284,15 +288,15 @@ class LinearState:
             self.is_rounding = True
         else:
             # no vertex in reach: a point nearer to it, by the interior point
-            self.near = max(self.nearest, 0.01 * min(self.near, self.best.gap))
+            self.near = max(self.nearest, _NEARER * min(self.near, self.best.gap))
             self.rows, self.columns = self.kept
             self.at_vertex = False
-            self.tolerance = 0.1 * self.near
+            self.tolerance = _FINER * self.near
 
     def solution(self) -> Solution:
-        """The best answer, with what a person should know of how it ended."""
+        """The best answer, with its status."""
         assert self.best is not None
         status = Status.OPTIMAL
         if self.best.gap > self.tol:
-            status = Status.ITERATION_LIMIT if self.at_limit else Status.NUMERICAL_LIMIT
+            status = Status.short_of_tolerance(self.at_limit)
         return replace(self.best, status=status, n_iter=self.n_iter, n_rounds=self.n_rounds)

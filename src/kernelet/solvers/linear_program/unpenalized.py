@@ -11,28 +11,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernelet.solvers.linear_program.norms import Capacity, lower_bound
+from kernelet.solvers.chosen_rows import ChosenRows
+from kernelet.solvers.linear_program.crossover import ROUNDING
+from kernelet.solvers.linear_program.norms import HingeProgram, lower_bound
 from kernelet.solvers.linear_program.rounds import solve_linear_programs
-from kernelet.solvers.linear_program.small import UNIT, Answer, SmallProblem
+from kernelet.solvers.linear_program.small import Answer, SmallProblem
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
+from kernelet.solvers.thinning import evenly_spaced
 
-# The first penalty in shares of what all multipliers together can pull at a column of unit size,
-# how much smaller the next is at least, and the most that are tried.
+# The first penalty in shares of what all multipliers together can pull at a column of unit size:
+# too small to compete with the loss unless the problem is badly scaled. If it is, the next is
+# smaller by _SMALLER at least; after _MOST_PENALTIES it would be below rounding, 1e-6 1e-15.
 _PENALTY = 1e-6
 _SMALLER = 1e-3
 _MOST_PENALTIES = 6
-# Rows from which the size of the columns is estimated.
+# Rows from which the size of the columns is estimated; a rough one is enough for a scale.
 _SAMPLE = 1000
-# Distances from the margin that are rounding errors.
-_ROUNDING = 1e-9
 
 
 def solve_unpenalized(
     rows: Rows,
-    y: FloatArray,
-    C: FloatArray,
-    capacity: Capacity,
+    problem: HingeProgram,
     *,
     tol: float,
     max_iter: int,
@@ -40,24 +41,21 @@ def solve_unpenalized(
 ) -> Solution:
     """The optimum of least norm where the capacity leaves some weights free."""
     n, _ = rows.shape
-    sample = rows.take(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp))
-    size = sample.std(axis=0)
+    size = rows.take(evenly_spaced(n, _SAMPLE)).std(axis=0)
     best: Solution | None = None
     start = warm_start
-    penalty = _PENALTY * float(C.sum())
+    penalty = _PENALTY * float(problem.C.sum())
     for _ in range(_MOST_PENALTIES):
-        penalized = capacity.completed(penalty * np.where(size > 0.0, size, 1.0))
+        capacity = problem.capacity.completed(penalty * np.where(size > 0.0, size, 1.0))
         (solution,) = solve_linear_programs(
             rows,
-            [y],
-            [C],
-            [penalized],
+            [replace(problem, capacity=capacity)],
             tol=tol,
             max_iter=max_iter,
             warm_start=None if start is None else [start],
         )
-        loss = solution.primal_value - penalized.value(solution.weights)
-        proven = _prove(rows, y, C, capacity, solution, max(loss, 0.0), tol)
+        loss = solution.primal_value - capacity.value(solution.weights)
+        proven = _prove(rows, problem, solution, max(loss, 0.0), tol)
         if best is None or proven.gap < best.gap:
             best = proven
         if best.gap <= tol:
@@ -70,55 +68,36 @@ def solve_unpenalized(
 
 
 def _prove(
-    rows: Rows,
-    y: FloatArray,
-    C: FloatArray,
-    capacity: Capacity,
-    solution: Solution,
-    loss: float,
-    tol: float,
+    rows: Rows, problem: HingeProgram, solution: Solution, loss: float, tol: float
 ) -> Solution:
     """The same weights, with multipliers that are feasible without the extra penalties."""
+    y, C, capacity = problem.y, problem.C, problem.capacity
     n, m = rows.shape
     w = solution.weights
     value = capacity.value(w) + loss
-    none = replace(solution, multipliers=np.zeros(n), primal_value=value, dual_value=0.0, unit=UNIT)
+    none = replace(solution, multipliers=np.zeros(n), primal_value=value, dual_value=0.0, unit=TINY)
     if value == 0.0:
         return none
     margins = y * (rows.scores(w) + solution.intercept)
     a = solution.multipliers
     is_free = (a > 0.0) & (a < C)
-    on_margin = (C > 0.0) & (is_free | (np.abs(margins - 1.0) <= _ROUNDING))
-    index = np.flatnonzero(on_margin)
-    inside = np.where(~on_margin & (margins < 1.0), C, 0.0)
-    weights = [np.where(y == label, inside, 0.0) for label in (-1.0, 1.0)]
-    labels = [label for label, weight in zip((-1.0, 1.0), weights, strict=True) if weight.any()]
-    weights = [weight for weight in weights if weight.any()]
-    totals = [float(weight.sum()) for weight in weights]
-    means = np.empty((0, m))
+    on_margin = (C > 0.0) & (is_free | (np.abs(margins - 1.0) <= ROUNDING))
+    chosen = ChosenRows(y, C)
+    chosen.sides[~on_margin] = np.where((margins < 1.0) & (C > 0.0), 1, -1)[~on_margin]
+    means, weights = np.empty((0, m)), chosen.mean_weights()
     if weights:
-        means = rows.weighted_sum(np.stack(weights, axis=1) / totals).T
-    problem = SmallProblem(
-        rows.take(index),
-        means,
-        np.append(y[index], labels),
-        np.append(C[index], totals),
-        capacity,
-        np.ones(m, dtype=bool),
+        means = rows.weighted_sum(np.stack(weights, axis=1)).T
+    everything = np.ones(m, dtype=bool)
+    small = SmallProblem(
+        rows.take(chosen.index), means, *chosen.labels_and_costs(), capacity, everything
     )
-    held = [float(a[weight > 0.0].sum()) for weight in weights]
-    found = problem.vertex(Answer(w, solution.intercept, np.append(a[index], held)), pivots=True)
+    found = small.vertex(Answer(w, solution.intercept, chosen.gathered(a)), pivots=True)
     if found is None:
         return none
-    a = np.zeros(n)
-    a[index] = found.multipliers[: index.size]
-    for weight, total, share in zip(weights, totals, found.multipliers[index.size :], strict=True):
-        a += weight * (share / total)
+    a = chosen.spread(found.multipliers)
     pull = rows.weighted_sum(y * a)
     total = float(a.sum())
     shrink, lower = lower_bound(
-        capacity, w, pull, problem.noise * total, total, aim=(1.0 - tol) * value
+        capacity, w, pull, small.noise * total, total, aim=(1.0 - tol) * value
     )
-    return replace(
-        none, multipliers=a if shrink > 1.0 - _ROUNDING else shrink * a, dual_value=lower
-    )
+    return replace(none, multipliers=a if shrink > 1.0 - ROUNDING else shrink * a, dual_value=lower)

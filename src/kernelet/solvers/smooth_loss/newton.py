@@ -16,15 +16,15 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.solvers.blocks.margins import Features, Point, Targets
-from kernelet.solvers.solution import FloatArray, Status
+from kernelet.solvers.blocks.margins import FeatureMap, Point, Targets
+from kernelet.solvers.rounding import EPSILON, TINY
+from kernelet.solvers.solution import Status
 
 # Steps and halvings of steps; squared hinge and logistic loss take fewer than 20.
 _MAX_PASSES = 60
-_TINY = float(np.finfo(np.float64).tiny)
-_EPS = float(np.finfo(np.float64).eps)
-# Share of the promised fall that a step has to bring, as such searches ask for.
+# Share of the promised fall that a step has to bring: the usual constant of Armijo's rule.
 _SUFFICIENT = 1e-4
 
 
@@ -81,7 +81,7 @@ def newton_sums(
 class NewtonPass:
     """The sums of a block, where it is."""
 
-    space: Features
+    space: FeatureMap
     targets: Targets
     function: MarginFunction
     point: Point
@@ -163,7 +163,7 @@ def smooth_ridge(
 
 def smooth_ridge_blocks(
     rows: LabelledBlocks,
-    space: Features,
+    space: FeatureMap,
     targets: Targets,
     C: float,
     function: MarginFunction,
@@ -176,7 +176,7 @@ def smooth_ridge_blocks(
     Parameters
     ----------
     rows : LabelledBlocks
-    space : Features
+    space : FeatureMap
         Sent to the rows with every pass.
     targets : Targets
         The outputs.
@@ -205,7 +205,7 @@ def _minimized(
     sums: Callable[[Sequence[int], Point], NewtonSums], start: Point, tol: float
 ) -> list[NewtonSolution]:
     searches = [
-        _Search(np.append(start.weights[:, k], start.intercepts[k]), tol)
+        _NewtonSearch(np.append(start.weights[:, k], start.intercepts[k]), tol)
         for k in range(start.intercepts.size)
     ]
     for _ in range(_MAX_PASSES):
@@ -219,7 +219,7 @@ def _minimized(
     return [search.solution() for search in searches]
 
 
-class _Search:
+class _NewtonSearch:
     """The points of one output, from pass to pass."""
 
     def __init__(self, start: FloatArray, tol: float) -> None:
@@ -244,11 +244,12 @@ class _Search:
         self.best, self.value = self.at, value
         gradient = slope + np.append(w, 0.0)
         H = curvature + np.diag(np.append(np.ones(w.size), 0.0))
-        # rows of one class only, none inside: nothing holds the bias, and nothing pulls at it
-        H[-1, -1] = max(H[-1, -1], _TINY**0.5)
+        # rows of one class only, none inside: nothing holds the bias, and nothing pulls at it, so
+        # that any positive number will do
+        H[-1, -1] = max(H[-1, -1], TINY**0.5)
         self.step = -_solved(H, gradient)
         self.promise = -0.5 * float(gradient @ self.step)
-        self.gap = self.promise / max(_TINY, abs(value)) if self.promise > 0.0 else 0.0
+        self.gap = self.promise / max(TINY, abs(value)) if self.promise > 0.0 else 0.0
         self.is_done = self.gap <= self.tol
         self.at = self.best + self.step
 
@@ -269,6 +270,6 @@ def _solved(H: FloatArray, gradient: FloatArray) -> FloatArray:
     try:
         factor = cho_factor(H)
     except LinAlgError:
-        factor = cho_factor(H + H.shape[0] * _EPS * np.trace(H) * np.eye(H.shape[0]))
+        factor = cho_factor(H + H.shape[0] * EPSILON * np.trace(H) * np.eye(H.shape[0]))
     solved: FloatArray = cho_solve(factor, gradient)
     return solved

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 
-# Distance, relative to the value, beyond which the multipliers are scaled.
+# Distance, relative to the value, beyond which the multipliers are scaled. Nearer to the solution
+# the best factor is close to 1, and gains little.
 _FAR = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class ProvenPoint:
     """A machine (w, b), multipliers that are feasible for the dual, and how far apart they are.
 
     Attributes
@@ -37,7 +38,7 @@ class Point:
     distance: float
 
 
-def prove(point: Point, costs: FloatArray, residuals: FloatArray) -> Point:
+def prove(point: ProvenPoint, costs: FloatArray, residuals: FloatArray) -> ProvenPoint:
     r"""The same machine, and its multipliers, with the values they have for these residuals.
 
     .. math:: F(w, b) - D(a) = \tfrac12 \|w - \Phi^\top Y a\|^2

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 from kernelet.solvers.rows import ArrayRows
-from kernelet.solvers.solution import FloatArray, Solution, Status
+from kernelet.solvers.solution import Solution, Status
 from kernelet.solvers.squared_hinge.newton import minimize
 
-# Of a score, in shares of the ends that it is compared with: four units in the last place.
+# Rounding error of a score, in shares of the ends that it is compared with: four units in the last
+# place.
 _ROUNDING = 1e-15
 
 
@@ -76,17 +77,38 @@ def squared_interval_ridge(
     [1.463415] 0.536585
     """
     n, m = Phi.shape
-    has_lower = (C_lower > 0.0) & (lower > -np.inf)
-    has_upper = (C_upper > 0.0) & (upper < np.inf)
-    highest = float(lower[has_lower].max(initial=-np.inf))
-    lowest = float(upper[has_upper].min(initial=np.inf))
-    if highest <= lowest:  # one score is inside of all intervals, and costs nothing
-        known = [end for end in (highest, lowest) if np.isfinite(end)]
-        bias = sum(end / len(known) for end in known)
-        return Solution(np.zeros(m), bias, np.zeros(n), 0.0, 0.0, n_iter=0)
-    has_end = np.concatenate([has_lower, has_upper])
+    has_end = np.concatenate(
+        [(C_lower > 0.0) & (lower > -np.inf), (C_upper > 0.0) & (upper < np.inf)]
+    )
     ends = np.where(has_end, np.concatenate([lower, upper]), 0.0)
     costs = np.where(has_end, np.concatenate([C_lower, C_upper]), 0.0)
+    common = _common_score(ends[:n][has_end[:n]], ends[n:][has_end[n:]])
+    if common is not None:
+        return Solution(np.zeros(m), common, np.zeros(n), 0.0, 0.0, n_iter=0)
+    return _solve(Phi, has_end, ends, costs, tol, max_iter, start)
+
+
+def _common_score(lower: FloatArray, upper: FloatArray) -> float | None:
+    """A score inside of all intervals, which costs nothing; None if there is none."""
+    highest = float(lower.max(initial=-np.inf))
+    lowest = float(upper.min(initial=np.inf))
+    if highest > lowest:
+        return None
+    known = [end for end in (highest, lowest) if np.isfinite(end)]
+    return sum(end / len(known) for end in known)
+
+
+def _solve(
+    Phi: FloatArray,
+    has_end: BoolArray,
+    ends: FloatArray,
+    costs: FloatArray,
+    tol: float,
+    max_iter: int,
+    start: tuple[FloatArray, float] | None,
+) -> Solution:
+    """The problem as one of the squared hinge, over the lower ends followed by the upper ends."""
+    n = Phi.shape[0]
     # what the bias takes up is taken off first: targets far from zero keep their digits
     middle = float(np.mean(ends[has_end]))
     sides = np.repeat([1.0, -1.0], n)
@@ -129,7 +151,7 @@ class _BothSides:
         one_side = self._rows.scores(weights)
         return np.concatenate([one_side, one_side])
 
-    def take(self, index: NDArray[np.intp]) -> FloatArray:
+    def take(self, index: IndexArray) -> FloatArray:
         return self._rows.take(index % self._n)
 
     def take_all(self) -> FloatArray:

@@ -7,7 +7,7 @@ A score costs the square of its distance from an interval: that around a target 
 that is at least 1 or at most -1 for the squared hinge. In a search over vectors each problem
 differs little from the one before, so Newton's method (`nearby_newton`) begins next to the solution
 and takes one to three steps. Where a step does not lower F enough, or digits run out, the answer is
-None, and a solver that takes nothing for granted has to be asked
+None, and a solver that assumes nothing of its start has to be asked
 (`kernelet.solvers.squared_hinge_ridge_many`, `squared_interval_ridge`).
 """
 
@@ -17,12 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.solvers.rounding import TINY
 from kernelet.solvers.squared_hinge.nearby_newton import Intervals, NearbyNewton
 
 # The tolerance for a search over features: what is left after the last step is smaller by its
 # square. With ten times as much, searches for vectors on letter and usps end early.
 SEARCH_TOL = 3e-3
+# Newton systems for each problem. Next to a solution one to three are enough; after this many a
+# solver that assumes nothing of its start has to be asked.
+_MAX_STEPS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,6 @@ def squared_losses_nearby(
     slopes: FloatArray | None = None,
     tol: float,
     prove: bool = True,
-    max_iter: int = 20,
 ) -> Machines | None:
     """Solve all problems from machines that are nearly theirs.
 
@@ -85,8 +88,6 @@ def squared_losses_nearby(
     prove : bool, default=True
         Whether to compute duality gaps, and to go on until they are reached. Without, a problem
         ends with the first step that promises less than the tolerance.
-    max_iter : int, default=20
-        Newton systems allowed for each problem.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def squared_losses_nearby(
         return None
     newton = NearbyNewton(Phi, intervals, C, weights, intercepts, slopes)
     pending = np.arange(intercepts.size)
-    for _ in range(max_iter):
+    for _ in range(_MAX_STEPS):
         pending = newton.step(pending, tol)
         if not newton.is_sound:
             return None
@@ -122,9 +123,9 @@ def squared_losses_nearby(
 
 
 def _promised(newton: NearbyNewton) -> Machines:
-    """The machines, with what their last steps promised in the place of gaps."""
+    """The machines, with what their last steps promised in place of gaps."""
     newton.look()
-    gaps = newton.hopes / np.maximum(newton.values, np.finfo(np.float64).tiny)
+    gaps = newton.hopes / np.maximum(newton.values, TINY)
     pulls = newton.lacks * (2.0 * newton.C).astype(newton.lacks.dtype)
     return Machines(
         newton.weights.T, newton.intercepts, pulls.T, newton.values, gaps, newton.n_iter

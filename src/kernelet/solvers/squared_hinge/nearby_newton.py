@@ -18,16 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 
-# A step is taken if it gains at least this share of what the quadratic promises; one of half the
-# length is tried otherwise.
+# A step is taken if it gains at least this share of what the quadratic promises (Armijo's rule),
+# and one of half the length is tried otherwise. Below _SHORTEST, ten halvings, the start was not
+# nearby.
 _ENOUGH = 0.1
 _SHORTEST = 1e-3
-# A step that promises less than this share of the tolerance is the last one.
+# A step that promises less than this share of the tolerance is the last one: the promise is about
+# twice what is gained, and what is left after the step is smaller still.
 _SHARE = 0.3
+# Rows that change sides are added to the sums or taken off them while they are fewer than one in
+# this many of the rows with a loss. Each costs as much as a row of a fresh sum, which also sheds
+# rounding.
+_FEW_CHANGES = 3
 
-IndexArray = NDArray[np.intp]
 # +1 for a score below its interval, -1 above, 0 within.
 Sides = NDArray[np.int8]
 
@@ -239,7 +244,7 @@ class NearbyNewton:
         before = self._quadratics.get(k)
         if before is not None:
             changed = (sides != before.sides).nonzero()[0]
-            if 3 * changed.size < before.n_active:
+            if _FEW_CHANGES * changed.size < before.n_active:
                 if changed.size:
                     self._exchange(before, k, sides, changed)
                 return before

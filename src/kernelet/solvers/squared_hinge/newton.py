@@ -11,23 +11,27 @@ found exactly, and the method ends after finitely many steps.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
+from kernelet.solvers.rounding import EPSILON, NOISE
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray, Status
-from kernelet.solvers.squared_hinge.certificate import Point, prove
+from kernelet.solvers.solution import Status
+from kernelet.solvers.squared_hinge.certificate import ProvenPoint, prove
 from kernelet.solvers.squared_hinge.system import ActiveSystem
 
-_EPS = float(np.finfo(np.float64).eps)
 # Steps without progress, in careful mode, after which double precision is said to be exhausted.
 _PATIENCE = 3
-# Steps at the same costs after which more care is taken in any case.
+# Steps at the same costs after which more care is taken in any case: with sound directions the
+# method would have ended by then.
 _MANY_STEPS = 30
+# Pieces that a line search looks at. It ends on the right one after a few, or some sixty halvings
+# of its bracket; only rounding errors can keep it from that.
 _MOST_PIECES = 200
 # Steps after which a start is not believed to be near the solution.
 _WARM_STEPS = 20
 # Costs times the mean square of the rows at the first stage of a cold start, the factor from one
-# stage to the next, and how well all but the last are solved.
+# stage to the next, and how well all but the last are solved. Gentler stages are more of them, with
+# fewer steps each; any path leads to the same solution.
 _GENTLE = 100.0
 _STAGE_FACTOR = 30.0
 _STAGE_TOL = 0.1
@@ -42,7 +46,7 @@ def minimize(
     tol: float,
     max_iter: int,
     margins: FloatArray | float = 1.0,
-) -> tuple[Point, int, Status]:
+) -> tuple[ProvenPoint, int, Status]:
     """Newton steps until the distance between the two problems is tol times F.
 
     From a start that is near the solution a few steps are enough. Without one, or when they were
@@ -51,7 +55,7 @@ def minimize(
 
     Returns the point of least distance, the number of Newton systems, and how it ended.
     """
-    search = _Search(rows, y, costs, margins)
+    search = _NewtonIteration(rows, y, costs, margins)
     if start is not None:
         with np.errstate(over="ignore", invalid="ignore"):
             search.move_to(*start)
@@ -71,7 +75,7 @@ def minimize(
 
 
 def regress(
-    rows: Rows, y: FloatArray, costs: FloatArray, active: NDArray[np.bool_]
+    rows: Rows, y: FloatArray, costs: FloatArray, active: BoolArray
 ) -> tuple[FloatArray, float]:
     """The machine (w, b) that is optimal if exactly these rows have a margin below one."""
     system = ActiveSystem(rows, 2.0 * costs)
@@ -79,7 +83,7 @@ def regress(
     return system.step(active, -rows.weighted_sum(pull), -float(pull.sum()))
 
 
-class _Search:
+class _NewtonIteration:
     """The Newton iteration: where it is, and the best point it has proven at the present costs.
 
     The residuals r_i - y_i f(x_i) are carried along from step to step. On active rows they are
@@ -88,10 +92,10 @@ class _Search:
     """
 
     residuals: FloatArray
-    here: Point
+    here: ProvenPoint
     gradient: FloatArray
     gradient_intercept: float
-    best: Point
+    best: ProvenPoint
 
     def __init__(
         self, rows: Rows, y: FloatArray, costs: FloatArray, margins: FloatArray | float
@@ -130,7 +134,7 @@ class _Search:
             if is_near and self._is_proven(tol):
                 return Status.OPTIMAL
             if not is_near and (
-                distance < 0.5 * least_distance or least_value - value > 8.0 * _EPS * value
+                distance < 0.5 * least_distance or least_value - value > NOISE * value
             ):
                 n_idle = 0
             else:
@@ -169,7 +173,7 @@ class _Search:
         # y'a = 0: the class with the larger sum is scaled down, which needs no further product
         share = np.divide(totals.min(), totals, out=np.zeros(2), where=totals > 0)
         self.here = prove(
-            Point(
+            ProvenPoint(
                 weights,
                 intercept,
                 multipliers=by_class @ share,
@@ -212,7 +216,7 @@ def _exact_step(
         if curvature <= 0.0:
             break  # nothing changes along the step any more
         minimum = -constant / curvature  # of the quadratic that continues this piece
-        if abs(minimum - t) <= 4.0 * _EPS * t:
+        if abs(minimum - t) <= 4.0 * EPSILON * t:
             break
         if minimum > t:
             low = t

@@ -15,23 +15,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.solvers.parallel import map_in_threads
 from kernelet.solvers.rows import ArrayRows, Rows
-from kernelet.solvers.solution import FloatArray, Solution, Status
-from kernelet.solvers.squared_hinge.certificate import Point, prove
+from kernelet.solvers.solution import Solution, Status
+from kernelet.solvers.squared_hinge.certificate import ProvenPoint, prove
 from kernelet.solvers.squared_hinge.newton import minimize, regress
+from kernelet.solvers.thinning import thinned
 
 # Rows with a margin up to one plus this are in the working set: after a warm start, after a sample
-# of the rows, and of those that join later.
+# of the rows, which is less certain, and of those that join later. The answer, proven on all rows,
+# does not depend on them; the number and the size of the rounds does.
 _WARM_BAND = 0.15
 _COLD_BAND = 0.3
 _LATER_BAND = 0.05
-# Up to this many rows, or products in a Newton matrix, the working set is all rows from the start.
+# Up to this many rows, or products in a Newton matrix, the working set is all rows from the start:
+# a few milliseconds for each Newton step.
 _FEW_ROWS = 2000
 _FEW_PRODUCTS = 20_000_000
-# A cold start solves every tenth row first, but no fewer than this many of a class.
+# A cold start solves every tenth row first, but no fewer than _RARE of a class, and to a gap that
+# is small beside what a sample can say about all rows.
 _THINNING = 10
 _RARE = 200
 _GUESS_TOL = 1e-3
@@ -88,8 +92,8 @@ class _Problem:
     status: Status = Status.OPTIMAL
     n_iter: int = 0
     n_rounds: int = 0
-    index: NDArray[np.intp] = field(init=False)  # the working set, in increasing order
-    point: Point = field(init=False)  # over the working set until it is proven on all rows
+    index: IndexArray = field(init=False)  # the working set, in increasing order
+    point: ProvenPoint = field(init=False)  # over the working set until it is proven on all rows
 
     def __post_init__(self) -> None:
         self.index = np.flatnonzero(self.costs > 0)
@@ -97,7 +101,9 @@ class _Problem:
         if (present == present[0]).all():
             # one class only: the bias alone leaves no loss
             zeros = np.zeros(self.weights.size)
-            self.point = Point(zeros, float(present[0]), np.zeros(self.y.size), zeros, 0.0, 0.0)
+            self.point = ProvenPoint(
+                zeros, float(present[0]), np.zeros(self.y.size), zeros, 0.0, 0.0
+            )
             self.is_done = True
 
     def start_near(self, rows: Rows, solution: Solution) -> None:
@@ -122,18 +128,11 @@ class _Problem:
 
     def guess(self, rows: Rows) -> None:
         """Start from the machine of evenly spaced rows of each class, which stand for all of it."""
-        chosen, costs = [], []
-        for label in (-1.0, 1.0):
-            members = self.index[self.y[self.index] == label]
-            size = min(members.size, max(_RARE, members.size // _THINNING))
-            part = members[np.linspace(0, members.size - 1, size).astype(np.intp)]
-            chosen.append(part)
-            costs.append(self.costs[part] * (self.costs[members].sum() / self.costs[part].sum()))
-        sample = np.concatenate(chosen)
+        sample, costs = thinned(self.y, self.costs, _THINNING, _RARE)
         point, n_iter, _ = minimize(
             ArrayRows(rows.take(sample)),
             self.y[sample],
-            np.concatenate(costs),
+            costs,
             tol=_GUESS_TOL,
             max_iter=self.max_iter,
         )

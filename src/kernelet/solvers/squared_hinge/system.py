@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 from kernelet.solvers.rows import Rows
-from kernelet.solvers.solution import FloatArray
 
-# Rows are taken in blocks of about this many numbers (16 MB).
+# Rows are taken in blocks of about this many numbers (16 MB), so that copies of them stay small.
 _BLOCK_ENTRIES = 1 << 21
-# Moments that have shrunk by this factor through subtraction are added up anew.
+# Moments that have shrunk by this factor through subtraction have lost three digits, and are added
+# up anew.
 _SHRUNK = 1e-3
 
 
@@ -45,7 +45,7 @@ class ActiveSystem:
         n, m = rows.shape
         self._rows = rows
         self._curvatures = curvatures
-        self._active: NDArray[np.bool_] = np.zeros(n, dtype=bool)
+        self._active: BoolArray = np.zeros(n, dtype=bool)
         self._total = 0.0
         self._sum = np.zeros(m)
         self._gram = np.zeros((m, m))
@@ -54,7 +54,7 @@ class ActiveSystem:
         self.is_careful = False
 
     def step(
-        self, active: NDArray[np.bool_], gradient: FloatArray, gradient_intercept: float
+        self, active: BoolArray, gradient: FloatArray, gradient_intercept: float
     ) -> tuple[FloatArray, float]:
         """The Newton step (dw, db).
 
@@ -82,12 +82,12 @@ class ActiveSystem:
         dw: FloatArray = solve_triangular(factor, half, check_finite=False)
         return dw, -gradient_intercept / (self.scale * self._total) - float(mean @ dw)
 
-    def mean_square(self, active: NDArray[np.bool_]) -> float:
+    def mean_square(self, active: BoolArray) -> float:
         """The weighted mean of ||phi_i||^2 over these rows."""
         self._update(active)
         return float(np.trace(self._gram)) / self._total if self._total > 0 else 0.0
 
-    def _update(self, active: NDArray[np.bool_]) -> None:
+    def _update(self, active: BoolArray) -> None:
         entering, leaving = active & ~self._active, self._active & ~active
         n_active = int(np.count_nonzero(active))
         if np.count_nonzero(entering) + np.count_nonzero(leaving) < n_active:
@@ -102,7 +102,7 @@ class ActiveSystem:
             self._start_anew(active, n_active)
         self._active = active
 
-    def _start_anew(self, active: NDArray[np.bool_], n_active: int) -> None:
+    def _start_anew(self, active: BoolArray, n_active: int) -> None:
         self._total = 0.0
         self._sum[:] = 0.0
         self._gram[:] = 0.0
@@ -115,7 +115,7 @@ class ActiveSystem:
             self._add(active, 1.0)
         self._peak = float(np.trace(self._gram))
 
-    def _add(self, which: NDArray[np.bool_], sign: float) -> None:
+    def _add(self, which: BoolArray, sign: float) -> None:
         for index in self._blocks(np.flatnonzero(which)):
             d = self._curvatures[index]
             block = self._rows.take(index)
@@ -124,7 +124,7 @@ class ActiveSystem:
             block = block * np.sqrt(d)[:, None]
             self._gram += sign * (block.T @ block)
 
-    def _blocks(self, index: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    def _blocks(self, index: IndexArray) -> Iterator[IndexArray]:
         length = max(1, _BLOCK_ENTRIES // max(1, self._sum.size))
         for start in range(0, index.size, length):
             yield index[start : start + length]
@@ -139,7 +139,7 @@ class ActiveSystem:
             return None
         return factor if np.isfinite(factor).all() else None
 
-    def _orthogonal_factor(self, active: NDArray[np.bool_]) -> FloatArray:
+    def _orthogonal_factor(self, active: BoolArray) -> FloatArray:
         # Rows of large cost first: the factor is then accurate row by row.
         index = np.flatnonzero(active)
         index = index[np.argsort(-self._curvatures[index], kind="stable")]

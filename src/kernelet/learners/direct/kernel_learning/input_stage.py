@@ -17,10 +17,9 @@ from typing import TypeAlias
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.direct.search.samples import GrowingSample, stacked
-from kernelet.rows.block import IndexArray
 
 # Rows with a gradient: their indices, or all of them.
 Active: TypeAlias = IndexArray | slice

@@ -15,11 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
 from kernelet.learners.direct.kernel_learning.guards import Guard
@@ -70,7 +69,7 @@ def learn_widths(
     kernel: RadialKernel,
     problem: SearchProblem,
     vectors: FloatArray,
-    make_guard: Callable[[NDArray[np.intp]], Guard],
+    make_guard: Callable[[IndexArray], Guard],
     *,
     per_feature: bool = False,
     max_iter: int,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.losses.base import MarginLoss, SmoothLoss, register_loss
 from kernelet.learners.direct.losses.squared_hinge import SquaredHinge, guesses, of_solutions
 from kernelet.learners.direct.search.inner_problem import (
@@ -19,7 +19,6 @@ from kernelet.learners.direct.search.inner_problem import (
     Start,
 )
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers import Solution, hinge_ridge_many
 from kernelet.solvers.blocks.hinge import block_hinge

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular, svd
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.search.inner_problem import InnerSolution, Start, no_feature
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
-from kernelet.solvers.blocks.margins import Features, Targets
+from kernelet.solvers.blocks.margins import FeatureMap, Targets
 from kernelet.solvers.ridge_system import ridge_triangle, solve_ridge_products
 from kernelet.subspace import WhitenedMap
 
@@ -185,7 +184,7 @@ class FeatureMoments:
 
 @dataclass(frozen=True, eq=False)
 class _MomentPass:
-    space: Features
+    space: FeatureMap
     n_classes: int
     shift: FloatArray
 

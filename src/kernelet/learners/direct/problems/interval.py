@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.losses.base import inner_solution
 from kernelet.learners.direct.losses.squared_hinge import of_nearby
 from kernelet.learners.direct.search.inner_problem import INNER_TOL, InnerSolution, Start
-from kernelet.rows.block import IndexArray
 from kernelet.solvers.hinge.interval import interval_ridge, one_class_ridge
 from kernelet.solvers.solution import Solution
 from kernelet.solvers.squared_hinge.interval import squared_interval_ridge

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_solve
 
-from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
 from kernelet.machine import KernelMachine
-from kernelet.rows.block import IndexArray
 from kernelet.solvers.ridge_system import ridge_triangle
 from kernelet.subspace import WhitenedMap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.losses import MarginLoss, find_loss
 from kernelet.learners.direct.search.inner_problem import (
     INNER_TOL,
@@ -14,7 +14,6 @@ from kernelet.learners.direct.search.inner_problem import (
     Start,
 )
 from kernelet.rows import LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Targets
 from kernelet.solvers.squared_hinge.nearby_newton import Intervals

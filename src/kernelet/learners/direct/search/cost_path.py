@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.learners.direct.search.inner_problem import LossProblem, SearchProblem, Start
 from kernelet.learners.direct.search.result import Descent
-from kernelet.rows.block import IndexArray
 from kernelet.subspace import WhitenedMap
 
 # Costs on the path are powers of ten. Half powers were tried on diabetes, and not chosen.

@@ -13,9 +13,8 @@ from typing import Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.rows import Block, LabelledBlocks
-from kernelet.rows.block import IndexArray
 from kernelet.rows.labelled import Sample
 from kernelet.subspace import WhitenedMap
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.search.inner_problem import (
@@ -24,7 +24,6 @@ from kernelet.learners.direct.search.samples import (
     SampleOutOfCore,
     smooth_of,
 )
-from kernelet.rows.block import IndexArray
 
 
 class SearchRows(Protocol):

@@ -8,10 +8,9 @@ budget and shrink it to a smaller one.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.search.objective import Evaluation, Objective
 from kernelet.subspace import WhitenedMap
 
@@ -37,7 +36,7 @@ _APART = 0.1
 _DROPPED = 0.25
 
 
-def removals(at: Evaluation, n_vectors: int) -> tuple[NDArray[np.intp], FloatArray]:
+def removals(at: Evaluation, n_vectors: int) -> tuple[IndexArray, FloatArray]:
     """The vectors to take away one after the other, and how much W rises each time.
 
     To second order, and the other coefficients adapt: only the part of beta_u k(., z_u) outside

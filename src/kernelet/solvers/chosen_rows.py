@@ -1,7 +1,8 @@
-"""The rows that a linear program is solved on, and what stands for the others.
+"""The rows that a hinge problem is solved on, and what stands for the others.
 
-Rows outside the margin are left out: their multiplier is 0. Those inside, with a multiplier of C_i,
-are represented by the mean of their class, with the sum of their costs.
+Rows far outside the margin are left out: their multiplier is 0. Those far inside it have one of
+C_i. Their hinges are linear there, and a solver replaces all of them by a linear term, or by the
+mean of their class with the sum of their costs.
 """
 
 from __future__ import annotations
@@ -9,17 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.solvers.solution import FloatArray
+from kernelet.kernels.numerics.arrays import BoolArray, FloatArray, IndexArray
 
-# At least this many rows may join at once; the worst come first.
-_MOST_ADDED = 2000
+# A class without a chosen row would leave the bias without a bound. One would do; a few more keep
+# the bias from being what a single row wants.
 _FEWEST_OF_A_CLASS = 5
-# Distances from the margin that are rounding errors.
-ROUNDING = 1e-9
 
 
 class ChosenRows:
-    """The working set among rows with labels y and costs C, at first all that cost something.
+    """The working set among rows with labels y and costs C, at first all rows that have a cost.
 
     Examples
     --------
@@ -36,14 +35,19 @@ class ChosenRows:
         self.sides: NDArray[np.int8] = np.where(C > 0, 0, -1).astype(np.int8)
 
     @property
-    def index(self) -> NDArray[np.intp]:
+    def index(self) -> IndexArray:
         """The chosen rows."""
         return np.flatnonzero(self.sides == 0)
 
     @property
-    def groups(self) -> list[NDArray[np.intp]]:
+    def inside(self) -> BoolArray:
+        """Rows with a multiplier of C_i."""
+        return self.sides > 0
+
+    @property
+    def groups(self) -> list[IndexArray]:
         """The rows behind each mean."""
-        groups = [np.flatnonzero((self.sides > 0) & (self.y == label)) for label in (-1.0, 1.0)]
+        groups = [np.flatnonzero(self.inside & (self.y == label)) for label in (-1.0, 1.0)]
         return [members for members in groups if members.size]
 
     def copy(self) -> ChosenRows:
@@ -61,7 +65,7 @@ class ChosenRows:
         self.sides[chosen & (margins < 1.0 - band)] = 1
         self._keep_both_classes(margins)
 
-    def narrow(self, chosen: NDArray[np.bool_], margins: FloatArray) -> None:
+    def narrow(self, chosen: BoolArray, margins: FloatArray) -> None:
         """Choose these rows, and for the others the side that their margin is on."""
         self.sides = np.where(margins > 1.0, -1, 1).astype(np.int8)
         self.sides[chosen] = 0
@@ -69,15 +73,12 @@ class ChosenRows:
         self._keep_both_classes(margins)
 
     def add(self, missed: FloatArray, room: int) -> None:
-        """Choose the rows that miss something, the worst of them if they are many."""
-        violated = missed > 0.0
-        room = max(_MOST_ADDED, room, int(np.count_nonzero(self.sides == 0)))
-        if np.count_nonzero(violated) > room:
-            violated = missed >= np.partition(missed, -room)[-room]
-        self.sides[violated] = 0
+        """Choose the rows that miss something; the worst if more than room, or than are chosen."""
+        room = max(room, int(np.count_nonzero(self.sides == 0)))
+        self.sides[worst(missed, room)] = 0
 
     def add_all(self) -> None:
-        """Choose every row that costs something."""
+        """Choose every row that has a cost."""
         self.sides[self.C > 0] = 0
 
     def _keep_both_classes(self, margins: FloatArray) -> None:
@@ -114,7 +115,7 @@ class ChosenRows:
     def spread(self, small: FloatArray) -> FloatArray:
         """Multipliers of all rows from those of the small problem, with y'a = 0 but for rounding.
 
-        Excess is taken from multipliers between their bounds as long as these can bear it.
+        Excess is taken from multipliers between their bounds, as far as they have room.
         """
         index = self.index
         a = np.zeros(self.y.size)
@@ -124,12 +125,20 @@ class ChosenRows:
         excess = float(self.y @ a)
         free = np.minimum(a, self.C - a)
         for room in (free, np.where(self.y * excess > 0, a, self.C - a)):
-            bearable = float(room.sum())
-            if bearable > abs(excess):
-                return np.clip(a - self.y * room * (excess / bearable), 0.0, self.C)
+            available = float(room.sum())
+            if available > abs(excess):
+                return np.clip(a - self.y * room * (excess / available), 0.0, self.C)
         return a
 
-    def missed(self, margins: FloatArray) -> FloatArray:
-        """What the loss of each row that was not chosen is more than what stood for it."""
+    def missed(self, margins: FloatArray, rounding: float = 0.0) -> FloatArray:
+        """By how much the loss of each row that was not chosen exceeds what stood for it."""
         distance = np.where(self.sides < 0, 1.0 - margins, margins - 1.0)
-        return np.where((self.sides != 0) & (distance > ROUNDING), self.C * distance, 0.0)
+        return np.where((self.sides != 0) & (distance > rounding), self.C * distance, 0.0)
+
+
+def worst(excess: FloatArray, most: int) -> BoolArray:
+    """Where the excess is positive and, if that is more often than wanted, among the largest."""
+    positive = excess > 0.0
+    if np.count_nonzero(positive) > most:
+        positive &= excess >= np.partition(excess, -most, axis=None)[-most]
+    return positive
