@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from kernelet import SparseSVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
-from kernelet.learners.direct.kernel_learning.choice import KernelTask
+from kernelet.learners.direct.kernel_learning.choice import KernelTask, LearnedPart
 from kernelet.learners.direct.kernel_learning.input_stage import StandardRows
 from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.problems.svm import SVMProblem
@@ -26,7 +26,7 @@ STARTS = {"n_steps", "is_preliminary", "kernel", "unit", "n_vectors"}
 def search(on_step=None, **options):
     return search_vectors(
         RowsInMemory(X, np.ones(200), SVMProblem(Y, np.ones(200), "hinge")),
-        KernelTask(Gaussian(0.5), "features"),
+        KernelTask(Gaussian(0.5), LearnedPart.FEATURES),
         SearchStart(X[:6], **{name: options.pop(name) for name in STARTS & set(options)}),
         max_iter=options.pop("max_iter", 100),
         tol=options.pop("tol", 1e-3),

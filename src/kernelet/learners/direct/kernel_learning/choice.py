@@ -66,7 +66,7 @@ class KernelTask:
     Attributes
     ----------
     kernel : Kernel
-    learn : LearnedPart or its value
+    learn : LearnedPart
     rank : int or None
         Of a projection.
     vectors_alone : bool
@@ -75,14 +75,9 @@ class KernelTask:
     """
 
     kernel: Kernel
-    learn: LearnedPart | str = LearnedPart.NOTHING
+    learn: LearnedPart = LearnedPart.NOTHING
     rank: int | None = None
     vectors_alone: bool = False
-
-    @property
-    def part(self) -> LearnedPart:
-        """What is learned, as the object that knows what to do."""
-        return LearnedPart(self.learn)
 
 
 def kernel_task(

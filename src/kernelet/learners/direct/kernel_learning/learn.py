@@ -29,7 +29,7 @@ from kernelet.learners.direct.search.inner_problem import (
     InnerProblem,
     SearchProblem,
 )
-from kernelet.learners.direct.search.learn import learn_direct
+from kernelet.learners.direct.search.learn import Limits, learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
 
@@ -70,10 +70,9 @@ def learn_widths(
     problem: SearchProblem,
     vectors: FloatArray,
     make_guard: Callable[[IndexArray], Guard],
+    limits: Limits,
     *,
     per_feature: bool = False,
-    max_iter: int,
-    tol: float,
     seed: int,
 ) -> LearnedKernel:
     """Learn gamma of a radial kernel with the vectors, guarded by rows held out.
@@ -87,11 +86,10 @@ def learn_widths(
     vectors : ndarray of shape (m, d)
     make_guard : callable
         From the indices of the rows held out.
+    limits : Limits
+        Steps over the vectors alone, again over both, and again with a width per feature.
     per_feature : bool, default=False
         Whether to go on with one width per feature.
-    max_iter : int
-        Steps over the vectors alone, again over both, and again with a width per feature.
-    tol : float
     seed : int
         Draws the rows held out.
 
@@ -101,7 +99,7 @@ def learn_widths(
         The kernel given, with a gain of zero, where no other is better or there are too few rows
         to compare kernels.
     """
-    n = X.shape[0]
+    n, max_iter, tol = X.shape[0], limits.max_iter, limits.tol
     order = np.random.default_rng(seed).permutation(n)
     held, kept = np.sort(order[: n // _EVERY]), np.sort(order[n // _EVERY :])
     if held.size < _FEWEST:

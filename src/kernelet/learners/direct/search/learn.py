@@ -190,9 +190,9 @@ def search_vectors(
         random_state=seed,
         on_step=_preliminary(on_step) if is_first else on_step,
     )
-    if joint is not None and not task.part.is_nothing and not is_trial:
+    if joint is not None and not task.learn.is_nothing and not is_trial:
         # what is no sum over rows has no loss on rows held out
-        drops = task.part.has_scale_per_feature and joint.is_sum
+        drops = task.learn.has_scale_per_feature and joint.is_sum
         first = _settled(first, joint, drops, seed)
     if not is_first:
         return first
@@ -231,7 +231,7 @@ def _joint_objective(
     m = start.vectors.shape[0]
     n_vectors = m if start.n_vectors is None else start.n_vectors
     # vectors that are added or dropped are not where a search would end
-    is_near = (start.n_vectors == m or start.is_prepared) and task.part.is_nothing
+    is_near = (start.n_vectors == m or start.is_prepared) and task.learn.is_nothing
     if smooth is None or (is_near and is_twin) or task.vectors_alone:
         return None
     # the twin of a loss that is not smooth can do with a sample of out-of-core rows

@@ -26,8 +26,7 @@ import numpy as np
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray as FloatArray
-from kernelet.kernels.numerics.arrays import Rows, dense
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense
 from kernelet.learners.direct.search.inner_problem import (
     BlockInnerSolution,
     InnerSolution,
