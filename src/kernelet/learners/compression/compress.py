@@ -64,9 +64,8 @@ def compress(
     n_init : int, default=1
         Starts of the search for the vectors; the one that comes nearest to the model is kept.
     max_iter : int or None, default=None
-        Steps of L-BFGS over the vectors. None takes 50 for up to 50 vectors and fewer for more,
-        10 from 250 on: the more vectors, the nearer to the model they start and the more a step
-        costs.
+        Steps of L-BFGS over the vectors. None takes 50 for up to 50 vectors and fewer for more, 10
+        from 250 on: with more vectors the start is nearer to the model, and steps cost more.
     random_state : int, default=0
         Seeds the initial vectors.
 
@@ -81,16 +80,15 @@ def compress(
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
     >>> X, y = load_digits(return_X_y=True)
-    >>> svc = SVC(C=10.0).fit(X[:1000], y[:1000])
-    >>> small = compress(svc, 60)
+    >>> small = compress(SVC(C=10.0).fit(X[:1000], y[:1000]), 60)
     >>> small.n_vectors_, bool(small.score(X[1000:], y[1000:]) > 0.95)
     (60, True)
     """
     count("n_vectors", n_vectors)
     choice("refit", refit, REFITS)
+    count("n_init", n_init)
     steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
     adapted = adapt(model)
-    count("n_init", n_init)
     reduced = learn_reduced_set(
         adapted.machine, n_vectors, n_init=n_init, max_iter=steps, random_state=random_state
     )
