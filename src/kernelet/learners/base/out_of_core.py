@@ -18,10 +18,11 @@ from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
 
-# Rows that are drawn, for the vectors to start from and for what can be guessed from a few.
+# Rows that are drawn, for k-means and for choices that a few rows can make; they are in memory in a
+# moment, and searches that need more draw them later (`rows.nested_samples`).
 SAMPLE_ROWS = 20_000
-# With more than a hundred times as many rows, one in a hundred is drawn, up to _MOST_ROWS rows and
-# _MOST_NUMBERS numbers.
+# With more than a hundred times as many rows, one in a hundred is drawn: the curvature that passes
+# over all rows start from is then more exact. The limits keep the sample at 32 MB.
 _SAMPLE_SHARE = 100
 _MOST_ROWS = 100_000
 _MOST_NUMBERS = 4_000_000
