@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelet.export.model import ExportedModel, Reading, exported_model
+from kernelet.export.model import ExportedModel, exported_model
 from kernelet.kernels import (
     Gaussian,
     Kernel,
@@ -18,6 +18,7 @@ from kernelet.kernels import (
     Sigmoid,
 )
 from kernelet.kernels.caller import warn_caller
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum, auto
 from typing import Any
 
 import numpy as np
@@ -15,25 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.export.scalers import scaled_columns
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
 from kernelet.machine.columns import Category, Number
 
-
-class Reading(StrEnum):
-    """What is predicted from the outputs of a machine."""
-
-    VALUES = auto()  # the outputs themselves
-    OUTLIERS = auto()  # +1 or -1
-    CLASSES = auto()  # the class of the largest score, or of the sign where there is one
-    PAIRS = auto()  # the class of most votes of the pairs
-
-
-# Nobody predicts scores and features: they are values.
-_READINGS = {reading.value: reading for reading in Reading} | dict.fromkeys(
-    ("scores", "features"), Reading.VALUES
-)
+# Nothing is predicted from these: exports give the outputs themselves.
+_AS_VALUES = (Reading.SCORES, Reading.FEATURES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +188,7 @@ def _exported(model: Any) -> ExportedModel:
         calibration = SigmoidCalibration(np.full(k, -1.0), np.zeros(k))
     return ExportedModel(
         adapted.machine,
-        _READINGS[adapted.reading],
+        Reading.VALUES if adapted.reading in _AS_VALUES else adapted.reading,
         _plain_labels(adapted.classes),
         calibration,
         labels_by_scores=calibration is not None,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelet.export.model import ExportedModel, Reading
+from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import fills_missing
 from kernelet.export.to_c.pieces import Table, comment, integers, texts
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import TemperatureCalibration
 
 _LARGEST_INT = 2**15 - 1  # that C promises

@@ -18,8 +18,9 @@ from kernelet.export.documents import (
     numbers_text,
     readable_json,
 )
-from kernelet.export.model import ExportedModel, Reading, cast, exported_model
+from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
