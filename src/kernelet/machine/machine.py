@@ -198,8 +198,9 @@ class KernelMachine:
                 self._prepared.row_elements,
                 n_threads,
             )
-        # Sums are quicker than np.isfinite, and finite unless they overflow.
-        if not isfinite(sum(values[0].tolist()) if n == 1 else np.vdot(values, values)):
+        # Sums are quicker than np.isfinite, and finite unless they overflow. They are NumPy's own:
+        # a product of OpenBLAS on several threads never ends if another thread forks meanwhile.
+        if not isfinite(sum(values[0].tolist()) if n == 1 else values.sum()):
             self._check_scores(values, rows)
         return values[:, 0] if values.shape[1] == 1 else values
 
