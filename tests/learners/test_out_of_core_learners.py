@@ -148,7 +148,7 @@ class TestErrors:
         with pytest.raises(ValueError, match="C must be"):
             SparseSVC(C=-1.0).fit(cut(X, LENGTHS), cut(Y, LENGTHS))
         with pytest.raises(ValueError, match="loss"):
-            SparseSVC(loss="logistic").fit(cut(X, LENGTHS), cut(Y, LENGTHS))
+            SparseSVC(loss="misspelt").fit(cut(X, LENGTHS), cut(Y, LENGTHS))
 
 
 class Stop(Exception):
