@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 import contributed
 import kernelet
-from export_models import MODELS, fitted, flowers
+from export_models import MODELS, fitted
 from kernelet.cli import main
 from kernelet.export import formats, register_format
 from kernelet.export.formats import Format, registered_formats
@@ -24,7 +24,9 @@ FORMATS = registered_formats()
 # One output, a Gaussian kernel and no columns: no format has an excuse.
 PLAIN = "two classes, hinge"
 each = pytest.mark.parametrize("name", [*FORMATS])
-each_with_dtypes = pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].dtypes])
+each_with_dtypes = pytest.mark.parametrize(
+    "name", [name for name in FORMATS if FORMATS[name].dtypes]
+)
 
 
 def target(name: str, folder: Path) -> Path:
@@ -226,10 +228,3 @@ def test_registering_again(monkeypatch):
     # the ending is free for nobody else
     with pytest.raises(ValueError, match="that of the format 'mine' already"):
         register_format(endings=[".own"])(exporter("other"))
-
-
-def test_a_model_of_a_contributed_learner_goes_everywhere(tmp_path):
-    model = contributed.LEARNERS[0]().fit(*flowers())
-    two = contributed.LEARNERS[0]().fit(flowers()[0], flowers()[1] == 1)
-    for name in FORMATS:
-        write(name, two if name == "libsvm" else model, target(name, tmp_path))
