@@ -1,8 +1,15 @@
 """The documents tell the truth: their code runs, their figures are printed, their names exist."""
 
+import builtins
+import dis
+import importlib.util
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
+import types
 
 import numpy as np
 import pytest
@@ -46,6 +53,50 @@ def test_contributed_examples_go_through_the_contracts():
     for name in contributed.LEARNERS:
         assert f"{name}()" in test_estimators.ESTIMATORS
         assert name in test_formats.MODELS
+
+
+# One for each kind of thing; the other block of code uses the learner.
+EXAMPLES = [
+    block.code
+    for block in blocks("CONTRIBUTING.md")
+    if block.language == "python" and re.search(r"^(?:class|def) ", block.code, re.MULTILINE)
+]
+
+
+def names_in(code: types.CodeType, *operations: str) -> set[str]:
+    """What a piece of code and all pieces within it load or store by name."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in operations}
+    inner = (one for one in code.co_consts if isinstance(one, types.CodeType))
+    return found.union(*(names_in(one, *operations) for one in inner))
+
+
+@pytest.mark.parametrize("code", EXAMPLES, ids=["kernel", "loss", "solver", "learner", "exporter"])
+def test_an_example_is_one_file(code):
+    """It uses no name but those that it imports or defines itself."""
+    compiled = compile(code, "CONTRIBUTING.md", "exec")
+    known = names_in(compiled, "STORE_NAME") | {*dir(builtins), "__name__", "__annotations__"}
+    assert names_in(compiled, "LOAD_NAME", "LOAD_GLOBAL") - known == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "check", [["ruff", "check"], ["ruff", "format", "--check"], ["mypy", "--no-incremental"]]
+)
+def test_examples_pass_make_lint(check, tmp_path):
+    if importlib.util.find_spec(check[0]) is None:
+        pytest.skip(f"{check[0]} comes with the extra lint")
+    for number, code in enumerate(EXAMPLES):
+        (tmp_path / f"example_{number}.py").write_text(f'"""An example."""\n\n{code}')
+    files = sorted(map(str, tmp_path.glob("*.py")))
+    config = {"ruff": "--config", "mypy": "--config-file"}[check[0]]
+    done = subprocess.run(
+        [sys.executable, "-m", *check, config, str(ROOT / "pyproject.toml"), *files],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,  # where ruff finds which imports are ours
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_contracts_that_are_named_exist():

@@ -340,8 +340,8 @@ def test_callbacks_see_the_fit_begin_and_end(label):
     assert outer == (["setup", "begin fit", "end fit", "teardown"] if HAS_CALLBACKS else [])
 
 
-# Its steps are problems that are solved exactly, and reports are made between two of them, where
-# Ctrl-C is passed on; tests/learners/core_vectors has what holds during a step.
+# Ctrl-C is passed on if it comes while the exact solver reports a step, and at no other time
+# (tests/learners/core_vectors/test_core_vector_hazards.py).
 BETWEEN_STEPS = {"MaxMarginDiscriminantAnalysis(solver='exact')"}
 
 
