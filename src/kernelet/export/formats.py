@@ -98,15 +98,22 @@ def register_format(
 
     Examples
     --------
-    >>> from pathlib import Path
+    >>> import os, tempfile
+    >>> import kernelet
+    >>> from kernelet.cli import main
     >>> from kernelet.export import register_format
     >>> from kernelet.export.model import exported_model
+    >>> from kernelet.persistence.atomic import write_atomically
     >>> @register_format(endings=[".size"])
     ... def size(model, path):
-    ...     Path(path).write_text(str(exported_model(model).machine.nbytes))
-    >>> registered_formats()["size"].endings
-    ('.size',)
-    >>> _ = _REGISTERED.pop("size")
+    ...     write_atomically(path, f"{exported_model(model).machine.nbytes} bytes".encode())
+    >>> machine = kernelet.KernelMachine(kernelet.kernels.Linear(), [[1.0], [2.0]], [1.0, -1.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "machine")
+    ...     kernelet.save(machine, f"{path}.kernelet")
+    ...     words = ["export", f"{path}.kernelet", "-o", f"{path}.size", "--quiet"]
+    ...     main(words), open(f"{path}.size").read()
+    (0, '40 bytes')
     """
 
     def decorate(exporter: Exporter) -> Exporter:
