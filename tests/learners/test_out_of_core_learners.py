@@ -14,8 +14,8 @@ from interrupts import watch_evaluations
 from kernelet import KernelFisherClassifier, ModelFileError, NormSVC, ReducedSVC, SparseSVC
 from kernelet.kernels import Gaussian, ScaledFeatures
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import JointEvaluation
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.persistence import Record
 from kernelet.persistence.container import read_record, write_record
