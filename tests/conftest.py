@@ -12,8 +12,8 @@ import processors
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Tests import it by this name; a second import, for doctests, would register its kernels again.
-collect_ignore = ["own_kernels.py"]
+# Tests import them by this name; a second import, for doctests, would register their classes again.
+collect_ignore = ["contributed.py", "own_kernels.py"]
 
 # Of `make test-random` (random_examples.py): ten times as many examples as `@examples` says, new
 # ones for every seed even in CI, where the default is the same every time; and a failure is printed

@@ -13,6 +13,7 @@ import warnings
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_estimator
 
+import contributed
 from kernelet import learners
 
 # Made from a fitted model by a function. As scikit-learn's FrozenEstimator, which its own test
@@ -41,18 +42,25 @@ VARIANTS = {
 }
 
 
+def classes() -> dict[str, type[BaseEstimator]]:
+    """Every estimator that is exported, and the example of CONTRIBUTING.md."""
+    exported = {name: getattr(learners, name) for name in learners.__all__}
+    return {
+        name: kind
+        for name, kind in {**exported, **contributed.LEARNERS}.items()
+        if isinstance(kind, type) and issubclass(kind, BaseEstimator)
+    }
+
+
 def instances() -> dict[str, BaseEstimator]:
-    """Every estimator that is exported, by how it is made."""
-    made = {}
-    for name in learners.__all__:
-        kind = getattr(learners, name)
-        if isinstance(kind, type) and issubclass(kind, BaseEstimator):
-            if name in MADE_BY_FUNCTIONS:
-                continue
-            for parameters in [{}, *VARIANTS.get(name, [])]:
-                # their repr leaves defaults out
-                made[repr(kind(**parameters))] = kind(**parameters)
-    return made
+    """An estimator of each class and variant, by how it is made."""
+    return {
+        # their repr leaves defaults out
+        repr(kind(**parameters)): kind(**parameters)
+        for name, kind in classes().items()
+        if name not in MADE_BY_FUNCTIONS
+        for parameters in [{}, *VARIANTS.get(name, [])]
+    }
 
 
 def main() -> None:

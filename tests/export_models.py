@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+import contributed
 import kernelet
 from kernelet.kernels import Gaussian, ProjectedFeatures, ScaledFeatures
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
@@ -152,10 +153,10 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def _estimators() -> dict[str, Callable[[], Any]]:
-    """Every public estimator, of six vectors where it can be told."""
+    """Every public estimator and that of CONTRIBUTING.md, of six vectors where it can be told."""
     made: dict[str, Callable[[], Any]] = {}
-    for name in kernelet.__all__:
-        kind = getattr(kernelet, name)
+    kinds = {name: getattr(kernelet, name) for name in kernelet.__all__}
+    for name, kind in {**kinds, **contributed.LEARNERS}.items():
         if isinstance(kind, type) and hasattr(kind, "fit"):
             known = inspect.signature(kind).parameters
             given = {"n_vectors": 6, "random_state": 0}

@@ -13,8 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import kernelet as package
 from command_line import Called, flowers, kernelet, write_flowers
 from kernelet.cli import main
-from kernelet.cli.commands.export import FORMATS
+from kernelet.cli.commands.export import DTYPES, FORMATS
 from kernelet.export import read_json
+from kernelet.export.formats import registered_formats
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_the_real_command(folder):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format(name, call, folder):
-    path = folder / f"two{FORMATS[name].endings[0]}"
+    path = folder / f"two{registered_formats()[name].endings[0]}"
     done = call("export", "two.kernelet", "--to", name, "--json")
     assert (done.code, done.err) == (0, "")
     document = done.document
@@ -68,11 +69,28 @@ def test_every_format(name, call, folder):
     assert path.read_bytes() == before
 
 
+def test_help_names_what_is_registered():
+    ours = {
+        name: form
+        for name, form in registered_formats().items()
+        if getattr(package.export, name, None) is form.write
+    }
+    assert {*FORMATS} == {*ours}
+    assert {*DTYPES} == {dtype for form in ours.values() for dtype in form.dtypes}
+
+
 def test_names_as_people_have_them(call, folder):
     for name in ("C", "js", "JavaScript", "mjs", "ONNX"):
         assert call("export", "two.kernelet", "--to", name, "--quiet").code == 0
     with pytest.raises(SystemExit):
         call("export", "two.kernelet", "--to", "onx")
+
+
+def test_an_unknown_name_is_answered_with_those_that_are_known(call, capsys):
+    for name, hint in (("onx", "do you mean 'onnx'?"), ("zip", "known are c, onnx, javascript")):
+        with pytest.raises(SystemExit):
+            call("export", "two.kernelet", "--to", name)
+        assert f"argument --to: '{name}' is not known; {hint}" in capsys.readouterr().err
 
 
 def test_json_is_a_model_for_the_other_commands(call, folder):
@@ -113,6 +131,7 @@ def test_a_table_goes_along(call, folder):
         (["two.kernelet", "-o", "model.txt"], 2, "choose a format with --to"),
         (["two.kernelet", "--to", "onnx", "--dtype", "q15"], 2, "say one of float32, float64"),
         (["two.kernelet", "--to", "libsvm", "--dtype", "float32"], 2, "leave it out"),
+        (["two.kernelet", "--to", "c", "--dtype", "q16"], 2, "say one of float32, float64, q15"),
         (["two.kernelet", "--to", "c", "-o", "m.txt"], 2, "-o m.c"),
         (["none.kernelet", "--to", "c"], 4, "none.kernelet"),
         (["iris.kernelet", "--to", "libsvm"], 4, "no place for the columns of a table"),

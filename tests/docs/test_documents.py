@@ -1,23 +1,29 @@
 """The documents tell the truth: their code runs, their figures are printed, their names exist."""
 
-import dataclasses
-import functools
-import inspect
-import itertools
+import builtins
+import dis
+import importlib.util
+import os
 import re
 import shlex
-from collections.abc import Callable
+import subprocess
+import sys
+import tomllib
+import types
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
+import contributed
 import kernelet
 from documents import ROOT, blocks, read, run_blocks
 from kernelet import datasets, kernels, solvers
 from kernelet.cli.main import COMMANDS, build_parser
-from tests.export import test_registered_kernels
+from tests.export import test_formats, test_registered_kernels
 from tests.kernels import test_kernels
+from tests.learners import test_estimators
+from tests.learners.direct import test_losses
 from tests.solvers import test_solver_contract
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "MODEL_FILE.md", "NOTATION.md", "CHANGELOG.md")
@@ -37,95 +43,82 @@ def assert_shown(printed: str, shown: str) -> None:
     assert numbers[0] == pytest.approx(numbers[1], abs=0.5)
 
 
-@pytest.fixture(scope="module")
-def contributing():
-    return run_blocks("CONTRIBUTING.md")[0]
+def test_contributed_examples_go_through_the_contracts():
+    """By being registered, or among those that the contract tests are about."""
+    assert contributed.KERNEL in test_kernels.EXAMPLES
+    assert contributed.KERNEL in map(type, test_registered_kernels.LEAVES)
+    assert contributed.LOSS in test_losses.LOSSES
+    assert contributed.SOLVER.__name__ in test_solver_contract.SOLVERS
+    assert contributed.FORMAT in test_formats.FORMATS
+    for name in contributed.LEARNERS:
+        assert f"{name}()" in test_estimators.ESTIMATORS
+        assert name in test_formats.MODELS
 
 
-def cases(function: Callable[..., None], subject: str) -> list[tuple[str, dict[str, object]]]:
-    """(name of the test, parameters) for each way in which a test is run on one subject."""
-    marks = dict(mark.args for mark in getattr(function, "pytestmark", []))
-    marks.pop(subject, None)
-    found = []
-    for values in itertools.product(*marks.values()):
-        parameters: dict[str, object] = {}
-        for argument, value in zip(marks, values, strict=True):
-            names = re.split(r",\s*", argument) if isinstance(argument, str) else argument
-            parameters |= dict(zip(names, value if len(names) > 1 else [value], strict=True))
-        found.append((function.__name__, parameters))
-    return found
+# One for each kind of thing; the other block of code uses the learner.
+EXAMPLES = [
+    block.code
+    for block in blocks("CONTRIBUTING.md")
+    if block.language == "python" and re.search(r"^(?:class|def) ", block.code, re.MULTILINE)
+]
 
 
-def kernel_contract() -> list[tuple[str, dict[str, object]]]:
-    """Each test in test_kernels that any radial kernel passes."""
-    shared = (
-        test_kernels.ALL,
-        test_kernels.WITH_GRADIENT,
-        test_kernels.TRANSLATION_INVARIANT,
-        test_kernels.PROFILES,
+def names_in(code: types.CodeType, *operations: str) -> set[str]:
+    """What a piece of code and all pieces within it load or store by name."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in operations}
+    inner = (one for one in code.co_consts if isinstance(one, types.CodeType))
+    return found.union(*(names_in(one, *operations) for one in inner))
+
+
+@pytest.mark.parametrize("code", EXAMPLES, ids=["kernel", "loss", "solver", "learner", "exporter"])
+def test_an_example_is_one_file(code):
+    """It uses no name but those that it imports or defines itself."""
+    compiled = compile(code, "CONTRIBUTING.md", "exec")
+    known = names_in(compiled, "STORE_NAME") | {*dir(builtins), "__name__", "__annotations__"}
+    assert names_in(compiled, "LOAD_NAME", "LOAD_GLOBAL") - known == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "check", [["ruff", "check"], ["ruff", "format", "--check"], ["mypy", "--no-incremental"]]
+)
+def test_examples_pass_make_lint(check, tmp_path):
+    if importlib.util.find_spec(check[0]) is None:
+        pytest.skip(f"{check[0]} comes with the extra lint")
+    for number, code in enumerate(EXAMPLES):
+        (tmp_path / f"example_{number}.py").write_text(f'"""An example."""\n\n{code}')
+    files = sorted(map(str, tmp_path.glob("*.py")))
+    config = {"ruff": "--config", "mypy": "--config-file"}[check[0]]
+    done = subprocess.run(
+        [sys.executable, "-m", *check, config, str(ROOT / "pyproject.toml"), *files],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,  # where ruff finds which imports are ours
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
     )
-    return [
-        case
-        for function in vars(test_kernels).values()
-        for mark in getattr(function, "pytestmark", [])
-        if mark.args[0] == "kernel" and any(mark.args[1] is examples for examples in shared)
-        for case in cases(function, "kernel")
-    ]
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-def solver_contract() -> list[tuple[str, dict[str, object]]]:
-    """Each test in test_solver_contract."""
-    return [
-        case
-        for name, function in vars(test_solver_contract).items()
-        if name.startswith("test_")
-        for case in cases(function, "name")
-    ]
+def test_contracts_that_are_named_exist():
+    contracts = re.findall(r"`(tests/[\w/]+\.py)`", read("CONTRIBUTING.md"))
+    assert len(contracts) >= 7
+    assert all((ROOT / path).exists() for path in contracts)
 
 
-@pytest.mark.parametrize(("test", "parameters"), kernel_contract())
-def test_contributed_kernel_keeps_the_contract(test, parameters, contributing, monkeypatch):
-    new = contributing.InverseMultiquadric
-    function = getattr(test_kernels, test)
-    if "monkeypatch" in inspect.signature(function).parameters:
-        function = functools.partial(function, monkeypatch=monkeypatch)
-    function(new(0.7), **parameters)
+def test_layers_are_those_of_the_import_contract():
+    section = read("CONTRIBUTING.md").split("## Where things are")[1].split("\n## ")[0]
+    names = re.findall(r"^ {4}(\w+(?:, \w+)*)  ", section, re.MULTILINE)
+    listed = [name.split(", ") for name in names]
+    contracts = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    layers = [re.split(r" [:|] ", layer) for layer in contracts[0]["layers"]]
+    assert listed == [layer for layer in layers if layer != ["__main__"]]
 
 
-def test_contributed_kernel_goes_through_files_and_exports(contributing, tmp_path):
-    kernel = contributing.InverseMultiquadric(0.4)
-    test_registered_kernels.test_json_and_model_files(kernel, tmp_path)
-    test_registered_kernels.test_onnx(kernel, "float64", 1e-12)
-    test_registered_kernels.assert_runs_in_c([kernel], "float64", 1e-12, tmp_path)
-
-
-@pytest.mark.parametrize(("test", "parameters"), solver_contract())
-def test_contributed_solver_keeps_the_contract(test, parameters, contributing, monkeypatch):
-    def prices(m):
-        return np.geomspace(0.1, 10.0, m)
-
-    def hinge_weighted_ridge(Phi, y, C=1.0, **options):
-        n_columns = solvers.rows.as_rows(Phi).shape[1]
-        return contributing.hinge_weighted_ridge(Phi, y, C, prices=prices(n_columns), **options)
-
-    name = hinge_weighted_ridge.__name__
-    task = dataclasses.replace(
-        test_solver_contract.SVM,
-        capacity=lambda w: 0.5 * float(prices(w.size) @ w**2),
-        conjugate=lambda q, rounding: 0.5 * float(q**2 @ (1.0 / prices(q.size))),
-        # 1-strongly convex is what this test wants; ours is 0.1-strongly convex
-        has_unique_weights=False,
-    )
-    monkeypatch.setattr(solvers, name, hinge_weighted_ridge, raising=False)
-    monkeypatch.setitem(test_solver_contract.TASKS, name, task)
-    getattr(test_solver_contract, test)(name=name, **parameters)
-
-
-def test_contributed_rows_answer_as_the_scaled_array(contributing):
+def test_contributed_rows_answer_as_the_scaled_array():
     rng = np.random.default_rng(0)
     Phi, scale = rng.normal(size=(7, 3)), np.array([0.5, 1.0, 3.0])
     array = solvers.ArrayRows(Phi * scale)
-    rows = contributing.ScaledColumns(solvers.ArrayRows(Phi), scale)
+    rows = contributed.MODULE.ScaledColumns(solvers.ArrayRows(Phi), scale)
     assert isinstance(rows, solvers.Rows)
     assert rows.shape == array.shape
     assert_allclose(rows.take_all(), array.take_all())
@@ -137,30 +130,49 @@ def test_contributed_rows_answer_as_the_scaled_array(contributing):
         assert_allclose(rows.weighted_sum(row_weights), array.weighted_sum(row_weights))
 
 
-def test_contributed_solver_refuses_a_price_of_nothing(contributing):
+def test_contributed_solver_refuses_a_price_of_nothing():
     with pytest.raises(ValueError, match="prices must be positive"):
-        contributing.hinge_weighted_ridge([[1.0, 2.0]], [1], prices=[1.0, -1.0])
+        contributed.SOLVER([[1.0, 2.0]], [1], prices=[1.0, -1.0])
 
 
-def test_contributed_learner_takes_weights_as_repetition(contributing):
+def test_contributed_learner_takes_weights_as_repetition():
     X, y = datasets.make_ripley(80, random_state=0)
-    learn = functools.partial(contributing.learn_reweighted, kernel=kernels.Gaussian(2.0))
-    machine = learn(X, 2 * y - 1, n_candidates=20)
-    assert isinstance(machine, kernelet.KernelMachine)
-    assert 1 <= len(machine.vectors) < 20
+    learner = contributed.MODULE.ReweightedSVC(20, kernel=kernels.Gaussian(2.0))
+    machine = learner.fit(X, y).machine_
+    assert 1 <= machine.n_vectors < 20
     # The same rows in another order, each twice at half the cost
     order = np.random.default_rng(0).permutation(np.repeat(np.arange(80), 2))
-    again = learn(X[order], 2 * y[order] - 1, n_candidates=20, C=0.5)
+    again = learner.set_params(C=0.5).fit(X[order], y[order]).machine_
     assert_allclose(again.decision_function(X), machine.decision_function(X), rtol=1e-9)
 
 
-def test_the_contracts_are_not_empty():
-    assert len(kernel_contract()) >= 20
-    assert len(solver_contract()) >= 40
+def test_contributed_learner_finds_a_fixed_point():
+    """At the end each weight is of the size that it is scaled by, or of none."""
+    X, y = datasets.make_ripley(80, random_state=0)
+    Phi, Y = kernels.Gaussian(2.0)(X, X[:20]), np.where(y, 1.0, -1.0)[:, None]
+    *_, before, last = contributed.MODULE.reweight(Phi, Y, np.ones(80), 1e-8, 200)
+    assert last.change <= 1e-8
+    assert_allclose(np.abs(last.weights), np.abs(before.weights), atol=1e-6)
+    hinge = np.maximum(0.0, 1.0 - Y * (Phi @ last.weights + last.intercepts)).sum()
+    n_kept = np.count_nonzero(np.abs(last.weights) > 1e-4 * np.abs(last.weights).max())
+    assert last.objective == pytest.approx(0.5 * n_kept + hinge, rel=1e-6)
+
+
+def test_contributed_exporter_writes_all_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    machine = kernelet.KernelMachine(
+        kernels.Gaussian(0.3), rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), [0.1, -0.2]
+    )
+    contributed.MODULE.csv(machine, tmp_path / "m.csv")
+    first, second, *_ = (tmp_path / "m.csv").read_text().splitlines()
+    assert first == "# Gaussian(gamma=0.3), 2 coefficients, 3 features"
+    assert second == "# intercepts: 0.1, -0.2"
+    table = np.loadtxt(tmp_path / "m.csv", delimiter=",")
+    assert_array_equal(table, np.hstack([machine.coefficients, machine.vectors]))
 
 
 def test_contributing_example_prints_what_it_shows():
-    (shown,) = run_blocks("CONTRIBUTING.md")[1]
+    (shown,) = contributed.SHOWN
     assert_shown(*shown)
 
 

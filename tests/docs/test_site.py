@@ -30,6 +30,7 @@ SUBPACKAGES = (
     "datasets",
     "export",
     "kernels",
+    "learners",
     "machine",
     "persistence",
     "rows",

@@ -1,4 +1,7 @@
-"""Every public estimator is exported to C, compiled, run and compared; or refused in a sentence."""
+"""Every public estimator is exported to C, compiled, run and compared; or refused in a sentence.
+
+So is the learner of CONTRIBUTING.md.
+"""
 
 import inspect
 import warnings
@@ -12,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+import contributed
 import kernelet
 from export_bounds import bound
 from kernelet.datasets import make_banana, make_checkerboard
@@ -31,11 +35,11 @@ SMALL = {
     "n_landmarks": 30,
     "n_candidates": 30,
 }
+KINDS = {name: getattr(kernelet, name) for name in kernelet.__all__} | contributed.LEARNERS
 NAMES = [
     name
-    for name in kernelet.__all__
-    if inspect.isclass(getattr(kernelet, name))
-    and issubclass(getattr(kernelet, name), BaseEstimator)
+    for name, kind in KINDS.items()
+    if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
 ]
 # Digits in every type, and these in one: what differs between types is not the data.
 ONLY = {"banana": ("float64",), "checkerboard": ("float32",)}
@@ -44,7 +48,7 @@ WRAPPERS = ("BudgetSearchCV", "CalibratedClassifier")
 
 
 def make(name):
-    kind = getattr(kernelet, name)
+    kind = KINDS[name]
     known = set(inspect.signature(kind).parameters)
     if name.startswith("Norm"):  # a few steps towards few vectors leave them none
         known -= {"n_vectors", "max_iter"}

@@ -1,4 +1,7 @@
-"""Every kernel that is registered keeps the same contract, ours and those of `own_kernels`."""
+"""Every kernel that is registered keeps the same contract.
+
+Ours, those of `own_kernels`, and that of CONTRIBUTING.md.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
+import contributed
 import export_bounds
 import references
 from kernelet import KernelMachine, kernels
@@ -120,7 +124,7 @@ def data(n=7, m=5, d=3, seed=0):
 
 
 def test_every_kernel_is_tested():
-    assert {*EXPORTED, *OWN} <= set(EXAMPLES)
+    assert {*EXPORTED, *OWN, contributed.KERNEL} <= set(EXAMPLES)
     assert set(EXPORTED) - {CallableKernel} <= set(registered_kernels().values())
     assert len(TRANSLATION_INVARIANT) >= 13
     assert all(type(kernel) is cls for cls, examples in EXAMPLES.items() for kernel in examples)

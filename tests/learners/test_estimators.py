@@ -1,4 +1,7 @@
-"""What holds for everything that `kernelet.learners` exports: new code is tested by being there."""
+"""What holds for all that `kernelet.learners` exports, and for the learner of CONTRIBUTING.md.
+
+New code is tested by being exported.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, clone, is_classifier, is_outlier_detector, is_regressor
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils import get_tags
 
-from estimator_checks import MADE_BY_FUNCTIONS, VARIANTS, instances
+import contributed
+from estimator_checks import MADE_BY_FUNCTIONS, VARIANTS, classes, instances
 from kernelet import learners
 from kernelet.learners.base.classifier import KernelClassifier
-from kernelet.learners.base.progress import HAS_CALLBACKS
+from kernelet.learners.base.progress import HAS_CALLBACKS, Loop
 from kernelet.learners.compression import compressed_models as compressed
 from kernelet.learners.direct.reduced_set import learn_reduced_set
 from kernelet.learners.direct.search.learn import learn_direct
@@ -77,9 +82,14 @@ def assert_all_passed(checks, estimator):
         assert len(checks) >= n_checks
 
 
-def test_scikit_learn_checks_of_the_first_estimator_that_people_try():
-    results = run_checks("SparseSVC()")
-    assert_all_passed(results["SparseSVC()"], ESTIMATORS["SparseSVC()"])
+# The first estimator that people try, and the first that they add.
+FIRST = ["SparseSVC()", *(f"{name}()" for name in contributed.LEARNERS)]
+
+
+@pytest.mark.parametrize("label", FIRST)
+def test_scikit_learn_checks_of_the_first_estimators(label):
+    results = run_checks(label)
+    assert_all_passed(results[label], ESTIMATORS[label])
 
 
 @pytest.mark.slow
@@ -94,12 +104,8 @@ class TestScikitLearnChecks:
         assert_all_passed(results[label], ESTIMATORS[label])
 
     def test_every_estimator_is_there(self, results):
-        exported = {
-            name
-            for name in learners.__all__
-            if isinstance(getattr(learners, name), type)
-            and issubclass(getattr(learners, name), BaseEstimator)
-        }
+        exported = {*classes()}
+        assert exported > {*contributed.LEARNERS}
         assert {kind.__name__ for kind in CLASSES} == exported - MADE_BY_FUNCTIONS
         assert set(results) == set(ESTIMATORS)
         assert exported >= set(VARIANTS)
@@ -332,3 +338,44 @@ def test_callbacks_see_the_fit_begin_and_end(label):
         estimator.fit(IRIS, SPECIES)
     outer = [event for event in recorder.events if "step" not in event]
     assert outer == (["setup", "begin fit", "end fit", "teardown"] if HAS_CALLBACKS else [])
+
+
+# Ctrl-C is passed on if it comes while the exact solver reports a step, and at no other time
+# (tests/learners/core_vectors/test_core_vector_hazards.py).
+BETWEEN_STEPS = {"MaxMarginDiscriminantAnalysis(solver='exact')"}
+
+
+@pytest.mark.parametrize("label", [label for label in ESTIMATORS if label not in BETWEEN_STEPS])
+def test_ctrl_c_after_a_step_leaves_a_model(label, monkeypatch):
+    """Pressed while the second step is reported, if there are two."""
+    estimator, report, steps = clone(ESTIMATORS[label]), Loop.report, []
+
+    def pressed(self, step, *arguments, **options):
+        steps.append(step)
+        if len(steps) == 2:
+            raise KeyboardInterrupt
+        return report(self, step, *arguments, **options)
+
+    monkeypatch.setattr(Loop, "report", pressed)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        estimator.fit(IRIS, SPECIES)
+    if len(steps) >= 2:
+        assert re.search("interrupted|Ctrl-C", " ".join(str(one.message) for one in heard))
+    assert np.isfinite(estimator.machine_.decision_function(IRIS)).all()
+    assert not vars(estimator).keys() & {"_last_step"}
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="this version of scikit-learn has no callbacks")
+@pytest.mark.parametrize("kind", contributed.LEARNERS.values(), ids=contributed.LEARNERS)
+def test_a_contributed_learner_shows_its_steps_and_stops_when_asked(kind):
+    class Stop(Recorder):
+        def on_fit_task_end(self, estimator, context):
+            super().on_fit_task_end(estimator, context)
+            return context.task_name == "step" and self.events.count("end step") == 3
+
+    stop = Stop()
+    with pytest.warns(ConvergenceWarning, match="a callback asked to stop"):
+        model = kind().set_callbacks(stop).fit(IRIS, SPECIES)
+    assert stop.events.count("begin step") == stop.events.count("end step") == 3 == model.n_iter_
+    assert model.score(IRIS, SPECIES) > 0.9

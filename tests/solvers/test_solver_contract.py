@@ -1,4 +1,4 @@
-"""What every solver promises, for every solver that is exported.
+"""What every solver promises, for every solver that is exported and that of CONTRIBUTING.md.
 
 A solver is tested by being listed in `kernelet.solvers.__all__`; it then needs an entry in `TASKS`,
 which says what problem it solves.
@@ -16,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+import contributed
 from kernelet import solvers
 from kernelet.solvers import ArrayRows, Rows, Solution, Status
 from random_examples import examples
@@ -74,7 +75,28 @@ LP_SVM = Task(one_norm, unit_box, np.asarray, no_cost, True, False)
 # the right ridge problem is searched for, which takes its time beyond the default tolerance
 NORM_SVM = Task(two_norm, unit_ball, np.asarray, no_cost, True, False, tol=1e-6)
 
+
+def prices(m: int) -> np.ndarray:
+    return np.geomspace(0.1, 10.0, m)
+
+
+# 1-strongly convex is what has_unique_weights means; this one is 0.1-strongly convex.
+PRICED_SVM = dataclasses.replace(
+    SVM,
+    capacity=lambda w: 0.5 * float(prices(w.size) @ w**2),
+    conjugate=lambda q, rounding: 0.5 * float(q**2 @ (1.0 / prices(q.size))),
+    has_unique_weights=False,
+)
+
+
+def priced(Phi, y, C=1.0, **options) -> Solution:
+    """The solver of CONTRIBUTING.md, each weight with another price."""
+    n_columns = solvers.rows.as_rows(Phi).shape[1]
+    return contributed.SOLVER(Phi, y, C, prices=prices(n_columns), **options)
+
+
 TASKS = {
+    contributed.SOLVER.__name__: PRICED_SVM,
     "hinge_ridge": SVM,
     "hinge_ridge_many": SVM,
     "squared_hinge_ridge": L2_SVM,
@@ -86,17 +108,18 @@ TASKS = {
 
 # Over kernels, not over features; tests/solvers/test_enclosing_ball.py has its contract.
 OTHER_PROBLEMS = {"minimum_enclosing_ball"}
-EXPORTED = [
-    name
+SOLVERS = {
+    name: getattr(solvers, name)
     for name in solvers.__all__
     if inspect.isfunction(getattr(solvers, name)) and name not in OTHER_PROBLEMS
-]
-pytestmark = pytest.mark.parametrize("name", EXPORTED)
+}
+SOLVERS[contributed.SOLVER.__name__] = priced
+pytestmark = pytest.mark.parametrize("name", [*SOLVERS])
 
 
 def solve(name, Phi, y, C=1.0, *, warm_start=None, **options) -> Solution:
     """One label vector, by a solver for one or for many."""
-    solver = getattr(solvers, name)
+    solver = SOLVERS[name]
     if not name.endswith("_many"):
         return solver(Phi, y, C, warm_start=warm_start, **options)
     starts = None if warm_start is None else [warm_start]

@@ -1,5 +1,6 @@
 """Fitted models as code for other places than Python."""
 
+from kernelet.export.formats import register_format
 from kernelet.export.javascript import javascript
 from kernelet.export.libsvm import libsvm
 from kernelet.export.to_c.exporter import c
@@ -16,5 +17,6 @@ __all__ = [
     "libsvm",
     "onnx",
     "read_json",
+    "register_format",
     "register_skl2onnx",
 ]

@@ -17,6 +17,7 @@ from kernelet.export.documents import (
     scaling_of,
     script_json,
 )
+from kernelet.export.formats import register_format
 from kernelet.export.model import cast, exported_model
 from kernelet.export.projection import projected
 from kernelet.export.rounding import centre, warn_of_lost_digits
@@ -45,6 +46,7 @@ _ROWS = "[[...], [...]]);   // an array of rows, or one typed array of all their
 _ROWS_OF_TABLES = "[{ column: value, ... }, ...]);"
 
 
+@register_format(endings=[".mjs", ".js"], dtypes=DTYPES)
 def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
     r"""Write a model as a JavaScript module.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelet.export.formats import register_format
 from kernelet.export.model import ExportedModel, exported_model
 from kernelet.kernels import (
     Gaussian,
@@ -38,6 +39,7 @@ _KERNEL_TYPES: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
 }
 
 
+@register_format(endings=[".model", ".libsvm"])
 def libsvm(model: Any, path: str | os.PathLike[str]) -> None:
     r"""Write a model as the text that LIBSVM's ``svm_load_model`` reads.
 

@@ -7,14 +7,16 @@ model go along where the format can hold them. Files are replaced as a whole.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.arguments import add_model_argument
-from kernelet.cli.errors import CommandError, ModelError, UsageError, one_line
+from kernelet.cli.errors import CommandError, ModelError, UsageError, nearest, one_line
 from kernelet.cli.output import Output, size
 from kernelet.cli.writing import check_output, writing_errors
+
+if TYPE_CHECKING:
+    from kernelet.export.formats import Format
 
 USAGE = "kernelet export MODEL --to FORMAT [-o FILE] [options]"
 EXAMPLES = """examples:
@@ -24,87 +26,55 @@ EXAMPLES = """examples:
   kernelet export iris.kernelet -o web/iris.mjs             the ending says JavaScript"""
 
 
-@dataclass(frozen=True)
-class Format:
-    """Where a model can go.
-
-    Attributes
-    ----------
-    endings : tuple of str
-        Of file names; the first is the default.
-    dtypes : tuple of str
-        What numbers can be stored in, if there is a choice.
-    dtype : str or None
-        The default; None is the model's own.
-    header : str or None
-        Ending of a second file, which has the name of the first: its own ending must then be that
-        of the format.
-    """
-
-    endings: tuple[str, ...]
-    dtypes: tuple[str, ...] = ("float32", "float64")
-    dtype: str | None = None
-    header: str | None = None
-
-
-FORMATS = {
-    "c": Format((".c",), ("float32", "float64", "q15"), "float32", header=".h"),
-    "onnx": Format((".onnx",), dtype="float32"),
-    "javascript": Format((".mjs", ".js")),
-    "json": Format((".json",)),
-    "libsvm": Format((".model", ".libsvm"), ()),
-}
-ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.endings}
+# The names and number types that `kernelet.export` registers, repeated because --help imports no
+# NumPy; a test compares the two.
+FORMATS = ("c", "onnx", "javascript", "json", "libsvm")
+DTYPES = ("float32", "float64", "q15")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_model_argument(parser)
-    add(
-        "--to",
-        type=_known_name,
-        choices=list(FORMATS),
-        metavar="FORMAT",
-        help=f"{', '.join(FORMATS)} (default: what the ending of FILE says)",
+    text = (
+        f"{', '.join(FORMATS)}, or one that is registered (default: what the ending of FILE says)"
     )
+    add("--to", type=_format_name, metavar="FORMAT", help=text)
     text = "default: MODEL's name with another ending, in this folder; C gets a header beside it"
     add("-o", "--output", metavar="FILE", help=text)
-    text = "type of stored numbers (default: float32 in C and ONNX, else the model's); q15 is for C"
-    add("--dtype", choices=FORMATS["c"].dtypes, help=text)
+    text = f"type of stored numbers, {', '.join(DTYPES[:-1])} or {DTYPES[-1]} (default: float32 in "
+    add("--dtype", metavar="TYPE", help=text + "C and ONNX, else the model's); q15 is for C")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the model, export it, and print what was written."""
     from kernelet.cli.model import read_model
+    from kernelet.export.formats import MemoryUse
 
     output = Output.from_arguments(arguments)
-    name = arguments.to or ENDINGS.get(Path(arguments.output or "").suffix.lower())
-    if name is None:
-        raise UsageError(f"choose a format with --to: {', '.join(FORMATS)}")
-    form = FORMATS[name]
-    if arguments.dtype is not None and arguments.dtype not in form.dtypes:
-        hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
-        raise UsageError(f"--dtype {arguments.dtype} is not for {name}; {hint}")
+    form = _format(arguments)
     path = arguments.output or Path(arguments.model).with_suffix(form.endings[0]).name
     files = [path]
     if form.header is not None:
         if not path.endswith(form.endings):
-            named = Path(path).with_suffix(form.endings[0])
-            raise UsageError(f"a C source ends in .c, and the header gets its name: -o {named}")
+            ending = form.endings[0]
+            named = Path(path).with_suffix(ending)
+            raise UsageError(
+                f"a file for {form.name} ends in {ending}, and the header gets its name: -o {named}"
+            )
         files.append(str(Path(path).with_suffix(form.header)))
     for file in files:
         check_output(file, is_model=True)
     model = read_model(arguments.model)
     options = {} if arguments.dtype is None else {"dtype": arguments.dtype}
     with output.hearing_warnings(), writing_errors(path):
-        result = _written(model, name, path, options)
+        result = _written(model, form, path, options)
     n_bytes = [Path(file).stat().st_size for file in files]
     machine = model.machine
     facts = [("file", f"{file} ({size(n)})") for file, n in zip(files, n_bytes, strict=True)]
     facts.append(("vectors", f"{machine.n_vectors} of {machine.n_features} features"))
     costs = {}
-    if result is not None:  # only what becomes C knows its memory
+    if isinstance(result, MemoryUse):
         costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
         facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
         facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
@@ -112,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
         facts,
         {
             "model": arguments.model,
-            "format": name,
+            "format": form.name,
             "dtype": arguments.dtype or form.dtype or str(machine.dtype),
             "files": files,
             "bytes": n_bytes,
@@ -123,16 +93,50 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def _known_name(text: str) -> str:
+def _format(arguments: argparse.Namespace) -> Format:
+    """The format that is asked for, which has the type of numbers that is asked for."""
+    formats = _formats()
+    name = arguments.to or _by_ending(Path(arguments.output or "").suffix.lower())
+    if name is None:
+        raise UsageError(f"choose a format with --to: {', '.join(formats)}")
+    form = formats[name]
+    if arguments.dtype is not None and arguments.dtype not in form.dtypes:
+        hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
+        raise UsageError(f"--dtype {arguments.dtype} is not for {name}; {hint}")
+    return form
+
+
+def _formats() -> dict[str, Format]:
+    """All formats that are registered, ours first."""
+    from kernelet.export.formats import registered_formats
+
+    known = registered_formats()  # ours register themselves when the package is imported
+    return {name: known[name] for name in (*FORMATS, *sorted({*known} - {*FORMATS}))}
+
+
+def _by_ending(ending: str) -> str | None:
+    return next((name for name, form in _formats().items() if ending in form.endings), None)
+
+
+def _format_name(text: str) -> str:
     """As it is called here: also "C", "JS" or the ending of a file."""
-    return ENDINGS.get(f".{text.lower()}", text.lower())
+    name = text.lower()
+    if name in FORMATS:
+        return name
+    formats = _formats()
+    if name in formats:
+        return name
+    found = _by_ending(f".{name}")
+    if found is None:
+        near = nearest(text, list(formats))
+        hint = f"do you mean {near!r}?" if near else f"known are {', '.join(formats)}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not known; {hint}")
+    return found
 
 
-def _written(model: Any, name: str, path: str, options: dict[str, Any]) -> Any:
-    from kernelet import export
-
+def _written(model: Any, form: Format, path: str, options: dict[str, Any]) -> Any:
     try:
-        return getattr(export, name)(model.content, path, **options)
+        return form.write(model.content, path, **options)
     except ImportError as error:
         raise CommandError(one_line(error).rstrip(".")) from error
     except (TypeError, ValueError) as error:

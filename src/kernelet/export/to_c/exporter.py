@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelet.export.formats import register_format
 from kernelet.export.model import exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_c.cost import Cost
@@ -53,6 +54,7 @@ class CSource:
         return self.cost.operations
 
 
+@register_format(endings=[".c"], dtypes=DTYPES, header=".h")
 def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CSource:
     """Write a model as C99, a header and a source that need nothing but math.h.
 

@@ -18,6 +18,7 @@ from kernelet.export.documents import (
     numbers_text,
     readable_json,
 )
+from kernelet.export.formats import register_format
 from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.learners.compression.compressed_models import Reading
@@ -32,6 +33,7 @@ FORMAT_VERSION = 2  # the newest that is read; a file is written in the oldest t
 DTYPES = ("float32", "float64")
 
 
+@register_format(endings=[".json"], dtypes=DTYPES)
 def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
     r"""Write a model as JSON.
 

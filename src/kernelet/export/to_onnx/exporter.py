@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelet._hooks import hooks
 from kernelet.export.documents import scaling_of
+from kernelet.export.formats import register_format
 from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
@@ -26,6 +27,7 @@ DTYPES = ("float32", "float64")
 OUTPUTS = ("label", "scores", "probabilities", "variable")
 
 
+@register_format(endings=[".onnx"], dtypes=DTYPES)
 def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> None:
     r"""Write a model as ONNX.
 
