@@ -125,10 +125,11 @@ class TestSquaredHinge:
     def test_a_step_that_is_too_long_is_halved(self):
         search = _NewtonSearch(np.array([1.0, 0.0]), 1e-9)
         # 1/2 w^2 + 2 w^2 + b^2 with a curvature that is told too small
-        search.learn(2.0, np.array([4.0, 0.0]), np.diag([1.0, 2.0]))
+        search.learn(2.0, np.array([4.0, 0.0]), np.diag([1.0, 2.0]), np.zeros((1, 1)))
         assert_allclose(search.at, [1.0 - 5.0 / 2.0, 0.0])
         worse = search.at.copy()
-        search.learn(2.0 * worse[0] ** 2, np.array([4.0 * worse[0], 0.0]), np.diag([1.0, 2.0]))
+        slope = np.array([4.0 * worse[0], 0.0])
+        search.learn(2.0 * worse[0] ** 2, slope, np.diag([1.0, 2.0]), np.zeros((1, 1)))
         assert_allclose(search.at, [1.0 - 5.0 / 4.0, 0.0])
         assert_allclose(search.solution().weights, [1.0])
         assert not search.solution().is_optimal
