@@ -508,12 +508,12 @@ class TestDocuments:
         }
         assert own <= set(rows)
 
-    def test_limits_that_are_told_are_those_that_hold(self):
+    def test_the_limits_in_the_document_are_those_in_force(self):
         text = " ".join(read("MODEL_FILE.md").split())
         assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
-        assert f"and {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
-        assert f"at most {machines.MAX_KERNELS})" in text
-        assert f"up to {vectors.MAX_GROWTH} times as large" in text
+        assert f"plus {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
+        assert f"at most {machines.MAX_KERNELS} kernels" in text
+        assert f"up to {vectors.MAX_GROWTH} times what is stored" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]
         assert set(re.split(r", | and ", types)) == set(header.DTYPES)
 
