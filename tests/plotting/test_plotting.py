@@ -443,7 +443,7 @@ class TestSparsityPath:
     @pytest.mark.parametrize(
         ("results", "message"),
         [
-            ({"n_vectors": [1, 2], "objective": [1.0]}, "of one length"),
+            ({"n_vectors": [1, 2], "objective": [1.0]}, "the same length"),
             ({"n_vectors": [], "objective": []}, "no steps"),
             (np.ones(3), "a path must have n_vectors and objective"),
             ([], "a path must have"),

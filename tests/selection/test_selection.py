@@ -237,7 +237,7 @@ class TestRules:
     def test_a_function(self):
         assert chosen_index(table([1, 2, 3], [0, 0, 0]), lambda r: np.int64(1), ALL, None) == 1
         for wrong in (3, -1, 1.0, None):
-            with pytest.raises(ValueError, match="a place between 0 and 2"):
+            with pytest.raises(ValueError, match="an index between 0 and 2"):
                 chosen_index(table([1, 2, 3], [0, 0, 0]), lambda r, w=wrong: w, ALL, None)
 
     def test_in_a_search(self):
@@ -361,7 +361,7 @@ class TestPipelines:
         )
         with pytest.raises(ValueError, match="several numbers of vectors"):
             BudgetSearchCV(three).fit(X, y)
-        with pytest.raises(ValueError, match="SVC has not"):
+        with pytest.raises(ValueError, match="SVC does not"):
             BudgetSearchCV(SVC()).fit(X, y)
         with pytest.raises(TypeError, match="estimator instance"):
             BudgetSearchCV("SparseSVC").fit(X, y)

@@ -103,7 +103,9 @@ def test_out_of_passes(monkeypatch):
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._NEAR_ROWS_PER_FEATURE", 0)
     monkeypatch.setattr(out_of_core_data, "__defaults__", (None, None, 400))
     model = SubspaceLPSVC(15, landmarks=X[:100], C=50.0, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"relative gap of .* only: stopped at max_iter"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"only reached a relative gap of .*: stopped at max_iter"
+    ):
         model.fit(*(Chunks.of(np.array_split(column, 5)) for column in (X, y)))
     assert model.gap_ > 1e-6
     assert model.score(X, y) > 0.85

@@ -1,7 +1,7 @@
-"""Formulas as trees: what a kernel writes once, and NumPy, C, ONNX and JavaScript evaluate.
+"""Formulas as trees: a kernel states them once, and NumPy, C, ONNX and JavaScript evaluate them.
 
 A kernel builds its formula with `+ - * / **` and the functions of this module. Evaluators go
-through the nodes in the order of `ordered`, where what two parts share comes once.
+through the nodes in the order of `ordered`, in which shared parts occur once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class FeatureSum(Enum):
 
 
 class Function(Enum):
-    """Of one argument."""
+    """Functions of one argument."""
 
     NEGATIVE = "negative"
     EXP = "exp"
@@ -38,7 +38,7 @@ class Function(Enum):
 
 
 class Operator(Enum):
-    """Of two arguments."""
+    """Operators of two arguments."""
 
     ADD = "add"
     SUBTRACT = "subtract"
@@ -50,7 +50,7 @@ class Operator(Enum):
 
 @dataclass(frozen=True)
 class Expression:
-    """A node of a formula; numbers may stand in for constants in all operations."""
+    """A node of a formula; all operations also take numbers as constants."""
 
     @property
     def operands(self) -> tuple[Expression, ...]:
@@ -111,7 +111,7 @@ class Constant(Expression):
 
 @dataclass(frozen=True)
 class Argument(Expression):
-    """t, what the profile of a kernel is a function of."""
+    """t, the argument of a kernel's profile."""
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ class SumOverFeatures(Expression):
     ----------
     kind : FeatureSum
     scales : tuple of float
-        One for each feature; none at all stands for 1.
+        One for each feature; empty means 1 for all.
     sensitivity : float
-        How much the kernel changes with the sum, at most about; infinite where it is steep at 0.
-        It says how many digits of a sum are felt.
+        About how much the kernel changes with the sum, at most; infinite if it is steep at 0. It
+        says how many digits of a sum matter.
     """
 
     kind: FeatureSum
@@ -159,7 +159,7 @@ class Operation(Expression):
 
     @property
     def integer_exponent(self) -> int:
-        """That of a power with a whole exponent above 0; 0 for everything else."""
+        """The exponent of a power, if it is a whole number above 0; 0 for everything else."""
         if self.operator is Operator.POWER and isinstance(self.right, Constant):
             exponent = self.right.value
             return int(exponent) if exponent > 0.0 and exponent.is_integer() else 0
@@ -167,7 +167,7 @@ class Operation(Expression):
 
 
 def exp(x: Expression) -> Expression:
-    """e^x. A product with it is 0 wherever it is, however large the other factor is."""
+    """e^x. A product with it is 0 wherever e^x is 0, however large the other factor is."""
     return Call(Function.EXP, x)
 
 
@@ -192,7 +192,7 @@ def positive_part(x: Expression) -> Expression:
 
 
 def ordered(*roots: Expression) -> list[Expression]:
-    """The nodes of some expressions, each once, operands before what is made of them.
+    """The nodes of some expressions, each once, operands before the nodes that use them.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def ordered(*roots: Expression) -> list[Expression]:
 
 
 def steps(expression: Expression) -> list[list[str | float]]:
-    """A formula as plain data: steps that name an operation and the places of earlier steps.
+    """A formula as plain data: steps that name an operation and the indices of earlier steps.
 
     Examples
     --------
@@ -249,7 +249,7 @@ _ARITHMETIC: Mapping[Operator, Callable[[float, float], float]] = {
     Operator.DIVIDE: lambda a, b: a / b,
     Operator.POWER: lambda a, b: a**b,
 }
-# Right operands that leave the left one as it is.
+# Right operands that leave the left one unchanged.
 _NEUTRAL: Mapping[Operator, float] = {
     Operator.ADD: 0.0,
     Operator.SUBTRACT: 0.0,
@@ -271,12 +271,12 @@ def _folded(operator: Operator, left: Expression, right: Expression) -> Expressi
             return right
         if operator is Operator.SUBTRACT:
             return -right
-        return left  # 0 times, or divided by, whatever there is
+        return left  # 0 times, or 0 divided by, anything
     return Operation(operator, left, right)
 
 
 def _times(left: Expression, right: Expression) -> Expression:
-    """A product; one with a factor that vanishes far away is damped by it."""
+    """A product; if a factor vanishes far away, the product does too."""
     if isinstance(left, Constant):
         if left.value == 1.0:
             return right
@@ -295,7 +295,7 @@ def _times(left: Expression, right: Expression) -> Expression:
 
 
 def _vanishes(node: Expression) -> bool:
-    """Whether it may be 0 where the argument of a kernel is infinite."""
+    """Whether it may be 0 if the argument of a kernel is infinite."""
     if isinstance(node, Operation):
         return node.integer_exponent > 0 and _vanishes(node.left)
     return isinstance(node, Call) and node.function in (Function.EXP, Function.POSITIVE_PART)

@@ -74,7 +74,7 @@ class NormSVC(NormEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     C_norm_ : float
         The weight of the norm that was used.
     objective_ : float
@@ -89,7 +89,7 @@ class NormSVC(NormEstimator, KernelClassifier):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

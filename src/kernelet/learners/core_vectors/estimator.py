@@ -52,7 +52,7 @@ class CoreSetEstimator(ABC):
         y : array-like of shape (n_samples,)
             Class labels; with `Chunks` of rows also `Chunks`, and with a Dask data frame a series.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
+            Weights of the rows; a weight of w is the same as w repetitions.
 
         Returns
         -------

@@ -125,7 +125,7 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

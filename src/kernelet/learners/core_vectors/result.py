@@ -141,7 +141,7 @@ class Learned:
         settings = self.settings
         if self.overlap > _ORTHOGONAL:
             warn_caller(
-                f"features of {who} are orthogonal to {self.overlap:.1e} only, because of rounding "
+                f"features of {who} are only orthogonal to {self.overlap:.1e}, because of rounding "
                 f"errors: scale the rows, or lower C ({settings.C:g}).",
                 ConvergenceWarning,
             )

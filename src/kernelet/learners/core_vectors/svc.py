@@ -93,7 +93,7 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The core vectors of all binary machines, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     n_core_vectors_ : ndarray of shape (n_outputs,)
         How many each binary machine has.
     radii_ : ndarray of shape (n_outputs,)
@@ -113,7 +113,7 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -63,7 +63,7 @@ class KernelSubspace(KernelFeatures):
     eigenvalues_ : ndarray of shape (n_components,)
         The leading eigenvalues of the Gram matrix, in decreasing order.
     n_components_ : int
-        How many there are.
+        Number of expansion vectors.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         The sample points.
     n_landmarks_ : int
@@ -71,7 +71,7 @@ class KernelSubspace(KernelFeatures):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

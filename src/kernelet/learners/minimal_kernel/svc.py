@@ -128,7 +128,7 @@ class MinimalKernelSVC(StreamClassifier):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -218,7 +218,7 @@ class MinimalKernelSVC(StreamClassifier):
         if stuck:
             gap = max(solution.gap for solution in stuck)
             warn_caller(
-                f"{name} reached a relative gap of {gap:.1e} only: {stuck[0].status.value}.",
+                f"{name} only reached a relative gap of {gap:.1e}: {stuck[0].status.value}.",
                 ConvergenceWarning,
             )
         elif early:

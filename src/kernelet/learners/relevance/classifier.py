@@ -65,7 +65,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The relevance vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         Log marginal likelihood, summed over the binary machines, which is maximised. The bias has
         a prior precision of 1e-12.
@@ -76,7 +76,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

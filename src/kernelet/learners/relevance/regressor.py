@@ -70,7 +70,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The relevance vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     noise_variance_ : float
         The variance of the noise.
     covariance_ : ndarray of shape (n_vectors + 1, n_vectors + 1)
@@ -85,7 +85,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
