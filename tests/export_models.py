@@ -152,7 +152,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def _estimators() -> dict[str, Callable[[], Any]]:
-    """Every public estimator, of six vectors where it can be told."""
+    """Every public estimator, with six vectors if their number can be set."""
     made: dict[str, Callable[[], Any]] = {}
     for name in kernelet.__all__:
         kind = getattr(kernelet, name)

@@ -31,7 +31,7 @@ SETS = (
     *("thyroid", "colon", "lymphoma", "diabetis", "german_cv", "flare_solar", "titanic_cv"),
     "twonorm",
 )
-# Above so many rows sklearn-rvm takes ten minutes or more.
+# Above this number of rows sklearn-rvm takes ten minutes or more.
 CLASSICAL_ROWS = 1000
 SLOW_ROWS = 5000
 CLASSICAL_LIMIT, SEQUENTIAL_LIMIT = 7.0, 1.0

@@ -154,7 +154,7 @@ def one_row(
 
 
 def check_equal(ours: np.ndarray, theirs: np.ndarray) -> None:
-    """Both compute the same function: a time is worth nothing otherwise."""
+    """Both compute the same function: otherwise times mean nothing."""
     tolerance = 1e-3 if ours.dtype == np.float32 else 1e-9
     np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
 

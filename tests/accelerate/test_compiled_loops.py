@@ -114,7 +114,7 @@ def test_compiled_products(n, k):
     assert_allclose(sums, v + theta @ A, atol=1e-14)
 
 
-def test_cholesky_tells_of_pivots_that_lost_ten_digits():
+def test_cholesky_reports_pivots_that_lost_ten_digits():
     L = np.zeros((2, 2))
     assert products.cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-9]]), L)
     assert not products.cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-11]]), L)

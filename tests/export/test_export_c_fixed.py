@@ -165,7 +165,7 @@ def test_kernel_values_are_as_exact_as_stated(gamma, tmp_path):
     assert 0.4 * stated < errors.max() <= stated
 
 
-def test_what_is_out_of_range_is_told(tmp_path):
+def test_values_out_of_range_are_reported(tmp_path):
     machine = KernelMachine(Gaussian(0.5), [[-1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], 0.25)
     (library,) = compiled([(machine, "q15")], tmp_path)
     rows = [[0.0, 1.0], [1e9, 1.0], [np.nan, -np.inf], [-4.0, 5.0], [1.0, np.inf]]

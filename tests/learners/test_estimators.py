@@ -247,14 +247,14 @@ class TestDocstrings:
             arguments = [p for p in inspect.signature(thing).parameters if p != "self"]
             assert arguments in (["X"], []) or name.endswith((".fit", "best_rows", "removals"))
             return
-        told = entries(found["Parameters"])
+        documented = entries(found["Parameters"])
         signature = {
             parameter.name: parameter
             for parameter in inspect.signature(thing).parameters.values()
             if parameter.name != "self"
         }
-        assert list(told) == list(signature)
-        for parameter_name, line in told.items():
+        assert list(documented) == list(signature)
+        for parameter_name, line in documented.items():
             default = signature[parameter_name].default
             stated = re.search(r"default=(.*)$", line)
             if default is inspect.Parameter.empty:
@@ -270,12 +270,12 @@ class TestDocstrings:
         assert all(p.kind is p.KEYWORD_ONLY for p in parameters[1:])
 
     @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-    def test_choices_that_are_told_are_those_that_are_taken(self, kind):
+    def test_documented_choices_are_those_that_are_accepted(self, kind):
         """{"a", "b"} in a parameter's line: each is accepted, and a word that is not is refused."""
-        told = entries(sections(inspect.getdoc(kind))["Parameters"])
+        documented = entries(sections(inspect.getdoc(kind))["Parameters"])
         few = {"n_vectors": 3, "n_components": 2, "random_state": 0}
-        base = {name: value for name, value in few.items() if name in told}
-        for name, line in told.items():
+        base = {name: value for name, value in few.items() if name in documented}
+        for name, line in documented.items():
             braces = re.match(r"\{([^}]*)\}", line)
             if braces is None:
                 continue

@@ -378,7 +378,7 @@ class TestSummary:
         assert summary["target"] is None
         json.dumps(summary)
 
-    def test_of_a_calibrated_one_tells_of_the_classifier(self, path):
+    def test_summary_of_a_calibrated_model_describes_the_classifier(self, path):
         model_of("calibrated").save(path)
         summary = read_summary(path)
         assert (summary["kind"], summary["estimator"]) == ("CalibratedClassifier", "ReducedSVC")

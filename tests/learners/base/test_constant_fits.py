@@ -1,4 +1,4 @@
-"""A fit that is worth no more than a constant warns, whatever the estimator."""
+"""A fit that is no better than a constant warns, whatever the estimator."""
 
 from __future__ import annotations
 

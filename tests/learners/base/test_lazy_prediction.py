@@ -1,4 +1,4 @@
-"""Results for rows that are elsewhere: those of rows in memory, and not computed too early."""
+"""Results for out-of-core rows: the same as for rows in memory, and not computed too early."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ class TestEstimator:
     @both
     def test_extreme_costs(self, C, regularizer):
         with warnings.catch_warnings():
-            # the gap may stay open at C = 1e9; that is told, and the answer is still good
+            # the gap may stay open at C = 1e9; there is a warning, and the solution is still good
             warnings.simplefilter("ignore", ConvergenceWarning)
             m = model(C=C, regularizer=regularizer, init="kmeans").fit(X, y)
         assert np.isfinite(m.decision_function(X)).all()

@@ -60,8 +60,8 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
         Cost of a squared margin violation, divided by 2 as in the paper: scikit-learn's LinearSVC
         has half this value for its C.
     eps : float, default=1e-3
-        For the core sets: all rows lie within 1 + eps times the radius of the ball that stands for
-        a machine.
+        Accuracy of the core sets: all rows lie within 1 + eps times the radius of the ball that
+        gives a machine.
     tol : float or None, default=None
         Relative duality gap to reach as well. None is the paper's rule, which makes features of
         few kernel values, if k(x, x) is constant, and 0.1 otherwise: the radius is then that of the

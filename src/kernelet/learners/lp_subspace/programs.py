@@ -83,7 +83,7 @@ NORMS = {1: Norm(1, 1), "inf": Norm("inf", "inf"), None: Norm(None, 1, 0.0)}
 
 
 def checked_norm(norm: Any) -> Norm:
-    """The norm that 1, "inf" or None stands for."""
+    """The norm that 1, "inf" or None means."""
     if isinstance(norm, Hashable) and not isinstance(norm, bool) and norm in NORMS:
         return NORMS[norm]
     raise ValueError(f'norm must be 1, "inf" or None (no norm at all, the RLP); got {norm!r}.')
