@@ -17,19 +17,20 @@ from kernelet.machine import KernelMachine
 
 @saved_norm
 class NormSVR(NormEstimator, KernelRegressor):
-    r"""Support vector regression that is penalised for the p-norm of its coefficients.
+    r"""Support vector regression with a penalty on the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
         + \sum_i C_i \max\bigl(0, |y_i - f(x_i)| - \epsilon\bigr),
         \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
-    the framework of `NormSVC` around another loss.
+    the method of `NormSVC` with another loss.
 
     Parameters
     ----------
     p : float or "inf", default=0
-        The norm, from 0 to 2, or the largest coefficient. From 0 to 1 the machine is sparse.
+        The norm, from 0 to 2, or "inf" for the largest coefficient. From 0 to 1 the machine is
+        sparse.
     C : float, default=1.0
         Cost of a deviation beyond epsilon.
     epsilon : float, default=0.1

@@ -137,7 +137,7 @@ class Learned:
         return float(np.max([outcome.gap for outcome in self.outcomes]))
 
     def warn_unless_done(self, who: str) -> None:
-        """Warn of what is not as it was asked for."""
+        """Warn about everything that did not reach its tolerance."""
         settings = self.settings
         if self.overlap > _ORTHOGONAL:
             warn_caller(

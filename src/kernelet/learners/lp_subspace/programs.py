@@ -201,8 +201,7 @@ class Direct(Programs):
             return OneVsRest(self.C, self.norm, self.tol, self.n_jobs).solve(Phi, Y, costs, last)
         if self.norm != NORMS[1]:
             raise ValueError(
-                f'strategy="direct" is there for norm=1 only, got norm={self.norm.name!r}; take '
-                '"one_vs_rest".'
+                f'strategy="direct" needs norm=1, got norm={self.norm.name!r}; take "one_vs_rest".'
             )
         if last is None:
             # machines for one class each are not far off, and cheap
