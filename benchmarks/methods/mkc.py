@@ -79,7 +79,7 @@ def figures(fitted: MinimalKernelSVC) -> Figures:
 
 @dataclass(frozen=True)
 class MinimalKernelMethod(Classifier):
-    """Adds the nested choice, the SVM beside it, and the time of the reduced kernel."""
+    """Adds the nested choice, the SVM for comparison, and the time of the reduced kernel."""
 
     def measure(self, split: Split, parameters: Parameters, seed: int) -> Figures:
         measured = super().measure(split, parameters, seed)

@@ -1,4 +1,4 @@
-"""Core sets beside the exact solver and kernel PCA, and their time and memory against the rows.
+"""Core sets against the exact solver and kernel PCA, and their time and memory against the rows.
 
 `python -m benchmarks.speed core_vectors` measures the ratios. `python -m
 benchmarks.speed.core_vectors scaling [EXPONENT]` goes from 10^3 to 10^7 rows (or to 10^EXPONENT) of

@@ -1,9 +1,9 @@
-"""`hinge_ridge` beside LIBSVM and LIBLINEAR, and warm starts beside cold ones.
+"""`hinge_ridge` against LIBSVM and LIBLINEAR, and warm starts against cold ones.
 
 Features are those that the solver is for, whitened kernel values of Gaussian clusters, and rows of
 a Gaussian with noisy linear labels. Ours is solved to a relative gap of 1e-6; that its value is the
 lower one is part of what must hold. Times are the best of several, measured in turns; what is
-compiled on first use is compiled before, and its time reported beside the ratios.
+compiled on first use is compiled before, and its time reported with the ratios.
 
 Run `python -m benchmarks.speed.hinge_ridge` from the top of the repository.
 """

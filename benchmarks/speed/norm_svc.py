@@ -1,4 +1,4 @@
-"""`NormSVC` and our relevance vector machine beside two others, on the sets of table 5.
+"""`NormSVC` and our relevance vector machine against two others, on the sets of table 5.
 
 sklearn-rvm is the classical algorithm, as in the paper, and fastrvm the sequential one in C++. All
 are given the same first fold, the norm its own parameters and the RVMs theirs, as in the table, and

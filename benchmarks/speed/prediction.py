@@ -1,4 +1,4 @@
-"""How long a KernelMachine takes, beside what cannot be avoided and beside scikit-learn's SVC.
+"""How long a KernelMachine takes, against what cannot be avoided and scikit-learn's SVC.
 
 Three comparisons, each within one run and with repetitions in turns, since the load of a machine
 changes from second to second; the best time of each counts:

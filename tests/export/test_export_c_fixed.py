@@ -136,7 +136,7 @@ def test_rounding_a_matrix_is_as_exact_as_stated(tmp_path):
 
 
 def test_a_matrix_that_16_bits_would_spoil_stays_in_floats(tmp_path):
-    """A large number beside those that count."""
+    """A large number next to those that matter."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(10, 5))
     Z[:, 0] = 0.0

@@ -638,7 +638,7 @@ class TestAtomicWriting:
         assert writer.returncode == -signal.SIGKILL
         assert path.read_bytes() == old
         assert kernelet.load(path) == MACHINE
-        # what is left beside it is hidden, and no model file by its name
+        # what is left next to it is hidden, and not named like a model file
         (left,) = set(os.listdir(path.parent)) - {path.name}
         assert left.startswith(".")
         assert left.endswith(".tmp")

@@ -383,7 +383,7 @@ def test_small_problems_share_the_interpreter_only_where_they_are_compiled(
 
 
 def test_newton_system_keeps_what_is_small_beside_what_is_large():
-    # three rows of weight 1e10: beside them H = I is known to six digits only
+    # three rows of weight 1e10: next to them H = I is known to only six digits
     rng = np.random.default_rng(0)
     A = rng.normal(size=(12, 6))
     theta = np.where(np.arange(12) < 3, 1e10, 1e-6)

@@ -339,7 +339,7 @@ def ugly_problems(draw):
     return Phi, y, C
 
 
-# A column that rows with small multipliers need, beside others with multipliers of 100.
+# A column that rows with small multipliers need, next to others with multipliers of 100.
 FEW_NEED_IT = (
     np.array([[200.0], [0.0], [0.0], [0.0], [100.0]]),
     np.array([1.0, -1.0, -1.0, 1.0, 1.0]),

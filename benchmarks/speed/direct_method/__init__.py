@@ -1,4 +1,4 @@
-"""What the direct method reaches by its defaults, and in what time: ratios beside their limits.
+"""What the direct method reaches with its defaults, and in what time: ratios with their limits.
 
 `python -m benchmarks.speed direct_method` runs all groups; `--only network,svc` some of them,
 `--sets digits,letter` some of their cases, and `--before COMMIT` names the sources that ours are
