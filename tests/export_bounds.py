@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernelet import kernels
+from kernelet.kernels.dot import DotKernel
+from kernelet.kernels.expression import FeatureSum
 from kernelet.kernels.registry import registered_kernels
 from references import kernel_matrix
 
@@ -36,11 +38,12 @@ KERNELS = [
     * kernels.Polynomial(0.5, coef0=1.0, degree=2),
 ]
 
-
-def built_in_names():
-    """Names of our own kernels; tests in the same process may have registered others."""
-    known = registered_kernels().items()
-    return {name for name, kind in known if kind.__module__.startswith("kernelet.")}
+# Names of the kernels of this package; others are in `test_registered_kernels`.
+OURS = {
+    name
+    for name, kind in registered_kernels().items()
+    if kind.__module__.startswith("kernelet.kernels.")
+}
 
 
 def size(kernel, x, z, sizes=None):
@@ -60,7 +63,7 @@ def size(kernel, x, z, sizes=None):
     if kernel.name == "projected_features":
         A = kernel.matrix
         return size(kernel.kernel, A @ x, A @ z, [np.abs(A) @ part for part in sizes])
-    if kernel.name in ("linear", "poly", "sigmoid"):
+    if isinstance(kernel, DotKernel):
         scale, shift = kernel.scale_and_shift
         terms = scale * sizes[0] @ sizes[1] + abs(shift)
         return terms ** getattr(kernel, "degree", 1)
@@ -76,7 +79,7 @@ def reach(kernel, X, Z, scale=1.0):
         return reach(kernel.kernel, np.abs(X) @ A, np.abs(Z) @ A, scale)
     if parts := getattr(kernel, "parts", ()):
         return sum(reach(part, X, Z, scale) for part in parts)
-    power = 1 if kernel.name == "laplacian" else 2
+    power = 1 if kernel.feature_sum is FeatureSum.TAXICAB else 2
     x, z = (np.sum(np.abs(scale * A) ** power, axis=1) for A in (X, Z))
     return getattr(kernel, "gamma", 0.0) * (x + z.max(initial=0.0))
 

@@ -29,8 +29,8 @@ from kernelet.learners.direct.problems.interval import IntervalProblem, OneClass
 from kernelet.learners.direct.problems.pca import PrincipalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
+from kernelet.learners.direct.search.inner_problem import InnerProblem
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import InnerProblem
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 import kernelet as package
 from command_line import Called, flowers
-from export_bounds import built_in_names
+from export_bounds import OURS
 from kernelet.cli import main, methods
 from kernelet.cli.labels import codes_of, text_of, training_labels
 from kernelet.cli.metrics import Confusion
@@ -221,7 +221,7 @@ def test_an_empty_text_is_missing_in_every_format(call, tmp_path):
 
 
 def test_kernels_are_those_of_the_library():
-    assert set(methods.KERNELS) == built_in_names() & set(kernel_names())
+    assert set(methods.KERNELS) == OURS & set(kernel_names())
 
 
 def test_figures_of_classes_are_those_of_counting():

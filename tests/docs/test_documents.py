@@ -16,6 +16,7 @@ import kernelet
 from documents import ROOT, blocks, read, run_blocks
 from kernelet import datasets, kernels, solvers
 from kernelet.cli.main import COMMANDS, build_parser
+from tests.export import test_registered_kernels
 from tests.kernels import test_kernels
 from tests.solvers import test_solver_contract
 
@@ -89,6 +90,13 @@ def test_contributed_kernel_keeps_the_contract(test, parameters, contributing, m
     if "monkeypatch" in inspect.signature(function).parameters:
         function = functools.partial(function, monkeypatch=monkeypatch)
     function(new(0.7), **parameters)
+
+
+def test_contributed_kernel_goes_through_files_and_exports(contributing, tmp_path):
+    kernel = contributing.InverseMultiquadric(0.4)
+    test_registered_kernels.test_json_and_model_files(kernel, tmp_path)
+    test_registered_kernels.test_onnx(kernel, "float64", 1e-12)
+    test_registered_kernels.assert_runs_in_c([kernel], "float64", 1e-12, tmp_path)
 
 
 @pytest.mark.parametrize(("test", "parameters"), solver_contract())

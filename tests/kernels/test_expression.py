@@ -140,6 +140,9 @@ def test_simplifications():
     assert T * exp(-T) == exp(-T) * T == Operation(Operator.DAMP, T, exp(-T))
     assert (positive_part(T) ** 2 * T).operator is Operator.DAMP
     assert (2.0 * exp(-T)).operator is Operator.MULTIPLY
+    assert np.float64(2.0) * T == 2.0 * T
+    with pytest.raises(TypeError, match="does not support ufuncs"):
+        np.exp(T)
     with pytest.raises(ValueError, match="must be finite"):
         T * math.inf
 

@@ -48,7 +48,7 @@ from kernelet.kernels import (
 )
 from kernelet.kernels.input_stage import input_stage
 from kernelet.kernels.numerics import blocks
-from kernelet.kernels.profile import ProfileKernel
+from kernelet.kernels.profile import DistanceKernel, ProfileKernel
 from kernelet.kernels.registry import registered_kernels
 from own_kernels import OWN
 from random_examples import examples
@@ -368,7 +368,8 @@ POINTS = hnp.arrays(
     elements=st.one_of(st.integers(-2, 2).map(float), st.floats(-50.0, 50.0, width=32)),
 )
 GAMMAS = st.floats(-10.0, 10.0).map(lambda exponent: 10.0**exponent)
-RADIAL = st.sampled_from([Gaussian, Exponential, Matern32, Matern52, RationalQuadratic, Laplacian])
+DISTANCE = [kind for kind in registered_kernels().values() if issubclass(kind, DistanceKernel)]
+RADIAL = st.sampled_from(DISTANCE)
 
 
 @examples(150)

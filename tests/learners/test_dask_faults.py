@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from kernelet import KernelFisherClassifier, ReducedSVC, SparseSVC
-from kernelet.learners.direct.search import rows as search_rows
+from kernelet.learners.direct.search import samples
 from kernelet.rows import ClusterError, dask_pieces
 from tests.learners.test_out_of_core_learners import LENGTHS, X_TEST, Y_TEST, X, Y
 from tests.rows.test_rows import cut
@@ -129,7 +129,7 @@ def test_only_little_moves(rows, client, loss, monkeypatch):
 
     With the squared hinge the sample may grow to all rows that fit into memory: here, none do.
     """
-    monkeypatch.setattr(search_rows, "_MOST_NUMBERS", 1)
+    monkeypatch.setattr(samples, "_MOST_NUMBERS", 1)
     sizes = []
     original = dask_pieces.DaskPieces._result
 

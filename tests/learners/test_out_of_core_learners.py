@@ -14,8 +14,8 @@ from interrupts import watch_evaluations
 from kernelet import KernelFisherClassifier, ModelFileError, NormSVC, ReducedSVC, SparseSVC
 from kernelet.kernels import Gaussian, ScaledFeatures
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.objective import JointEvaluation
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.persistence import Record
 from kernelet.persistence.container import read_record, write_record
@@ -148,7 +148,7 @@ class TestErrors:
         with pytest.raises(ValueError, match="C must be"):
             SparseSVC(C=-1.0).fit(cut(X, LENGTHS), cut(Y, LENGTHS))
         with pytest.raises(ValueError, match="loss"):
-            SparseSVC(loss="logistic").fit(cut(X, LENGTHS), cut(Y, LENGTHS))
+            SparseSVC(loss="misspelt").fit(cut(X, LENGTHS), cut(Y, LENGTHS))
 
 
 class Stop(Exception):

@@ -50,8 +50,8 @@ def watched_objective(X: np.ndarray, Y: np.ndarray, gamma: float, n_vectors: int
     from kernelet.learners.direct.losses import squared_hinge
     from kernelet.learners.direct.problems.svm import SVMProblem
     from kernelet.learners.direct.search.joint_objective import JointObjective
-    from kernelet.learners.direct.search.joint_place import Place
-    from kernelet.learners.direct.search.rows import SampleInMemory
+    from kernelet.learners.direct.search.objective import Place
+    from kernelet.learners.direct.search.samples import SampleInMemory
 
     solve, last = squared_hinge.squared_losses_nearby, []
 

@@ -17,7 +17,7 @@ from kernelet.export.documents import (
     scaling_of,
     script_json,
 )
-from kernelet.export.model import exported_model
+from kernelet.export.model import cast, exported_model
 from kernelet.export.projection import projected
 from kernelet.export.rounding import centre, warn_of_lost_digits
 from kernelet.machine import KernelMachine
@@ -179,10 +179,10 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "featureNames": exported.feature_names,
         "origin": None if not origin.any() else origin,
         "features": None if features is None else features.tolist(),
-        "matrix": None if matrix is None else _cast("matrix", matrix, kind),
-        "vectors": _cast("vectors", vectors, kind),
-        "coefficients": _cast("coefficients", machine.coefficients, kind),
-        "intercepts": _cast("intercepts", machine.intercepts, kind),
+        "matrix": None if matrix is None else cast("matrix", matrix, kind),
+        "vectors": cast("vectors", vectors, kind),
+        "coefficients": cast("coefficients", machine.coefficients, kind),
+        "intercepts": cast("intercepts", machine.intercepts, kind),
     }
 
 
@@ -210,16 +210,8 @@ def _origin(machine: KernelMachine, dtype: str) -> NDArray[np.float64]:
 
 def _rounding(vectors: NDArray[Any]) -> float:
     """What 32 bits take from the vector in the middle of all."""
-    with np.errstate(over="ignore"):  # which `_cast` refuses
+    with np.errstate(over="ignore"):  # which `cast` refuses
         return float(np.median(np.abs(vectors - vectors.astype(np.float32)).max(axis=1)))
-
-
-def _cast(name: str, array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    with np.errstate(over="ignore"):
-        cast = np.asarray(array, dtype=dtype)
-    if not np.isfinite(cast).all():
-        raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
-    return cast
 
 
 def _counted(count: int, word: str) -> str:

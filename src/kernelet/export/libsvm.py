@@ -18,11 +18,24 @@ from kernelet.kernels import (
     Sigmoid,
 )
 from kernelet.kernels.caller import warn_caller
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 
 # LIBSVM reads labels as C's int.
 _LARGEST_LABEL = 2**31 - 1
+_SVM_TYPES = {
+    Reading.CLASSES: "c_svc",
+    Reading.VALUES: "epsilon_svr",
+    Reading.OUTLIERS: "one_class",
+}
+# All that LIBSVM computes, with their parameters in its order.
+_KERNEL_TYPES: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
+    Linear: ("linear", ()),
+    Gaussian: ("rbf", ("gamma",)),
+    Polynomial: ("polynomial", ("degree", "gamma", "coef0")),
+    Sigmoid: ("sigmoid", ("gamma", "coef0")),
+}
 
 
 def libsvm(model: Any, path: str | os.PathLike[str]) -> None:
@@ -99,7 +112,7 @@ def libsvm_text(model: Any) -> str:
         f"total_sv {machine.n_vectors}",
         f"rho {_text(-float(machine.intercepts[0]))}",
     ]
-    if exported.reading == "classes":
+    if exported.reading is Reading.CLASSES:
         first, second = _labels(exported)
         lines += [f"label {second} {first}", *_probabilities(exported)]
         lines.append(f"nr_sv {n_positive} {machine.n_vectors - n_positive}")
@@ -112,25 +125,16 @@ def libsvm_text(model: Any) -> str:
 
 
 def _svm_type(exported: ExportedModel) -> str:
-    if exported.reading == "values" and exported.calibration is not None:
+    if exported.reading is Reading.VALUES and exported.calibration is not None:
         raise ValueError("a calibrated machine has no labels; export the classifier it is of.")
-    return {"classes": "c_svc", "values": "epsilon_svr", "outliers": "one_class"}[exported.reading]
+    return _SVM_TYPES[exported.reading]
 
 
 def _kernel(kernel: Kernel) -> list[str]:
-    if isinstance(kernel, Linear):
-        return ["kernel_type linear"]
-    if isinstance(kernel, Gaussian):
-        return ["kernel_type rbf", f"gamma {_text(kernel.gamma)}"]
-    if isinstance(kernel, Polynomial):
-        parameters = [f"gamma {_text(kernel.gamma)}", f"coef0 {_text(kernel.coef0)}"]
-        return ["kernel_type polynomial", f"degree {kernel.degree}", *parameters]
-    if isinstance(kernel, Sigmoid):
-        return [
-            "kernel_type sigmoid",
-            f"gamma {_text(kernel.gamma)}",
-            f"coef0 {_text(kernel.coef0)}",
-        ]
+    for kind, (name, parameters) in _KERNEL_TYPES.items():
+        if isinstance(kernel, kind):
+            values = [f"{parameter} {getattr(kernel, parameter)!r}" for parameter in parameters]
+            return [f"kernel_type {name}", *values]
     if isinstance(kernel, ScaledFeatures | ProjectedFeatures):
         is_scaled = isinstance(kernel, ScaledFeatures)
         part = "one scale per feature" if is_scaled else "a matrix in front of the kernel"

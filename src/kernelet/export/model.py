@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernelet.export.scalers import scaled_columns
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
 from kernelet.machine.columns import Category, Number
 
-READINGS = ("values", "outliers", "classes", "pairs")
+# Nothing is predicted from these: exports give the outputs themselves.
+_AS_VALUES = (Reading.SCORES, Reading.FEATURES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +31,7 @@ class ExportedModel:
     Attributes
     ----------
     machine : KernelMachine
-    reading : {"values", "outliers", "classes", "pairs"}
-        What is predicted: the outputs themselves, +1 or -1, the class of the largest score (of the
-        sign where there is one), or the class of most votes of the pairs.
+    reading : Reading
     classes : list or None
         Labels as Python's own numbers and texts, where there are classes.
     calibration : Calibration or None
@@ -51,7 +51,7 @@ class ExportedModel:
     """
 
     machine: KernelMachine
-    reading: str
+    reading: Reading
     classes: list[Any] | None = None
     calibration: Calibration | None = None
     labels_by_scores: bool = False
@@ -88,7 +88,7 @@ SVR, NuSVR, OneClassSVM or KernelRidge
     --------
     >>> from sklearn.svm import SVC
     >>> exported = exported_model(SVC().fit([[0.0], [1.0], [5.0]], ["low", "low", "high"]))
-    >>> exported.reading, exported.classes, exported.machine.n_vectors
+    >>> str(exported.reading), exported.classes, exported.machine.n_vectors
     ('classes', ['high', 'low'], 3)
     """
     exported = _exported(model)
@@ -115,6 +115,21 @@ SVR, NuSVR, OneClassSVM or KernelRidge
     return exported
 
 
+def cast(name: str, array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
+    """An array of a machine in the type that is written.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is too large for the type.
+    """
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(array, dtype=dtype)
+    if not np.isfinite(rounded).all():
+        raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    return rounded
+
+
 def _texts(exported: ExportedModel) -> Iterator[str]:
     """All that somebody else has named."""
     yield from (label for label in exported.classes or () if isinstance(label, str))
@@ -134,7 +149,7 @@ def _is_unicode(text: str) -> bool:
 
 def _exported(model: Any) -> ExportedModel:
     if isinstance(model, CalibratedMachine):
-        return ExportedModel(model.machine, "values", calibration=model.calibration)
+        return ExportedModel(model.machine, Reading.VALUES, calibration=model.calibration)
     if isinstance(model, CalibratedClassifier):
         check_is_fitted(model)
         fitted = model.calibrated_machine_.calibration
@@ -159,7 +174,7 @@ def _exported(model: Any) -> ExportedModel:
     if isinstance(machine, KernelMachine) and (
         is_regressor(model) or getattr(model, "transform", None) is not None
     ):
-        return ExportedModel(machine, "values", feature_names=feature_names)
+        return ExportedModel(machine, Reading.VALUES, feature_names=feature_names)
     try:
         adapted = adapt(model)
     except TypeError as error:
@@ -173,7 +188,7 @@ def _exported(model: Any) -> ExportedModel:
         calibration = SigmoidCalibration(np.full(k, -1.0), np.zeros(k))
     return ExportedModel(
         adapted.machine,
-        "values" if adapted.reading == "scores" else adapted.reading,
+        Reading.VALUES if adapted.reading in _AS_VALUES else adapted.reading,
         _plain_labels(adapted.classes),
         calibration,
         labels_by_scores=calibration is not None,

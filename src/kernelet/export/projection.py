@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelet.export.rounding import centre
 from kernelet.kernels.input_stage import input_stage
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.used_features import Indices, restricted, used_features
 from kernelet.machine import KernelMachine
 
-FloatArray = NDArray[np.float64]
 # As in kernelet.kernels.numerics.distances: closer to 0 than this, there is hardly a digit to gain.
 _MOVED_ABOVE = 3.0
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,18 @@ from kernelet.kernels.parameters import positive
 from kernelet.kernels.registry import register_kernel
 
 
+class _OfAllParts:
+    """A property that a kernel has where all its parts have it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, kernel: CompositeKernel | None, owner: type) -> Any:
+        if kernel is None:  # asked of the class
+            return self
+        return all(getattr(part, self._name) for part in kernel.parts)
+
+
 class CompositeKernel(Kernel, ABC):
     """A kernel that can do what all its parts can do."""
 
@@ -27,35 +39,12 @@ class CompositeKernel(Kernel, ABC):
     @abstractmethod
     def parts(self) -> tuple[Kernel, ...]: ...
 
-    @property
-    @final
-    def is_positive_definite(self) -> bool:
-        return all(part.is_positive_definite for part in self.parts)
-
-    @property
-    @final
-    def has_input_gradient(self) -> bool:
-        return all(part.has_input_gradient for part in self.parts)
-
-    @property
-    @final
-    def is_smooth(self) -> bool:
-        return all(part.is_smooth for part in self.parts)
-
-    @property
-    @final
-    def has_constant_diagonal(self) -> bool:
-        return all(part.has_constant_diagonal for part in self.parts)
-
-    @property
-    @final
-    def is_translation_invariant(self) -> bool:
-        return all(part.is_translation_invariant for part in self.parts)
-
-    @property
-    @final
-    def is_serializable(self) -> bool:
-        return all(part.is_serializable for part in self.parts)
+    is_positive_definite = _OfAllParts()
+    has_input_gradient = _OfAllParts()
+    is_smooth = _OfAllParts()
+    has_constant_diagonal = _OfAllParts()
+    is_translation_invariant = _OfAllParts()
+    is_serializable = _OfAllParts()
 
     @property
     def n_features(self) -> int | None:

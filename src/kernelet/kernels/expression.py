@@ -7,6 +7,7 @@ through the nodes in the order of `ordered`, in which shared parts occur once.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -51,6 +52,9 @@ class Operator(Enum):
 @dataclass(frozen=True)
 class Expression:
     """A node of a formula; all operations also take numbers as constants."""
+
+    # A NumPy scalar leaves the operation to the expression, and np.exp of one is an error.
+    __array_ufunc__ = None
 
     @property
     def operands(self) -> tuple[Expression, ...]:
@@ -242,37 +246,29 @@ def _node(value: Expression | _Number) -> Expression:
     return value if isinstance(value, Expression) else Constant(value)
 
 
-_ARITHMETIC: Mapping[Operator, Callable[[float, float], float]] = {
-    Operator.ADD: lambda a, b: a + b,
-    Operator.SUBTRACT: lambda a, b: a - b,
-    Operator.MULTIPLY: lambda a, b: a * b,
-    Operator.DIVIDE: lambda a, b: a / b,
-    Operator.POWER: lambda a, b: a**b,
-}
-# Right operands that leave the left one unchanged.
-_NEUTRAL: Mapping[Operator, float] = {
-    Operator.ADD: 0.0,
-    Operator.SUBTRACT: 0.0,
-    Operator.MULTIPLY: 1.0,
-    Operator.DIVIDE: 1.0,
-    Operator.POWER: 1.0,
+# The value for two constants, and the right operand that leaves the left one unchanged.
+_ARITHMETIC: Mapping[Operator, tuple[Callable[[float, float], float], float]] = {
+    Operator.ADD: (operator.add, 0.0),
+    Operator.SUBTRACT: (operator.sub, 0.0),
+    Operator.MULTIPLY: (operator.mul, 1.0),
+    Operator.DIVIDE: (operator.truediv, 1.0),
+    Operator.POWER: (operator.pow, 1.0),
 }
 
 
-def _folded(operator: Operator, left: Expression, right: Expression) -> Expression:
+def _folded(kind: Operator, left: Expression, right: Expression) -> Expression:
     """An operation, without those on constants and those that change nothing."""
     if isinstance(right, Constant):
+        compute, neutral = _ARITHMETIC[kind]
         if isinstance(left, Constant):
-            return Constant(_ARITHMETIC[operator](left.value, right.value))
-        if right.value == _NEUTRAL[operator]:
+            return Constant(compute(left.value, right.value))
+        if right.value == neutral:
             return left
     elif isinstance(left, Constant) and left.value == 0.0:
-        if operator is Operator.ADD:
+        if kind is Operator.ADD:
             return right
-        if operator is Operator.SUBTRACT:
-            return -right
-        return left  # 0 times, or 0 divided by, anything
-    return Operation(operator, left, right)
+        return -right if kind is Operator.SUBTRACT else left
+    return Operation(kind, left, right)
 
 
 def _times(left: Expression, right: Expression) -> Expression:

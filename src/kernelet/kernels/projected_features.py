@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -24,6 +23,7 @@ from kernelet.kernels.numerics.arrays import (
 )
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 from kernelet.kernels.numerics.distances import anchor_of
+from kernelet.kernels.numerics.lazy import lazy
 from kernelet.kernels.parameters import LONGEST_TEXT, finite
 from kernelet.kernels.registry import register_kernel
 
@@ -206,7 +206,7 @@ class _Projection:
                 np.subtract(dense(X), self._anchor, out=rows, casting="same_kind")
             rows.dot(self._columns, out=out)
 
-    @cached_property
+    @lazy
     def _wide_columns(self) -> NDArray[np.float64]:
         return np.ascontiguousarray(self._matrix.T)  # which SciPy would make for every block
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -24,6 +23,7 @@ from kernelet.kernels.numerics.arrays import (
     quiet,
 )
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
+from kernelet.kernels.numerics.lazy import lazy
 from kernelet.kernels.used_features import used_features
 
 
@@ -107,13 +107,13 @@ class KernelMachine:
         object.__setattr__(self, "coefficients", beta)
         object.__setattr__(self, "intercepts", b)
 
-    @cached_property
+    @lazy
     def _prepared(self) -> PreparedKernel:
         # Made when the first row comes: it may hold the vectors once more for each kernel of a
         # sum, and looking at a machine, or loading a file, should not cost that.
         return self.kernel.prepare(self.vectors)
 
-    @cached_property
+    @lazy
     def _block_length(self) -> int:
         return block_length(self._prepared.row_elements, self.vectors.dtype)
 
@@ -198,8 +198,9 @@ class KernelMachine:
                 self._prepared.row_elements,
                 n_threads,
             )
-        # Sums are quicker than np.isfinite, and finite unless they overflow.
-        if not isfinite(sum(values[0].tolist()) if n == 1 else np.vdot(values, values)):
+        # Sums are quicker than np.isfinite, and finite unless they overflow. They are NumPy's own:
+        # a product of OpenBLAS on several threads never ends if another thread forks meanwhile.
+        if not isfinite(sum(values[0].tolist()) if n == 1 else values.sum()):
             self._check_scores(values, rows)
         return values[:, 0] if values.shape[1] == 1 else values
 

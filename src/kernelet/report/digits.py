@@ -13,6 +13,7 @@ import numpy as np
 from kernelet.export.javascript import model_document
 from kernelet.export.model import ExportedModel, exported_model
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.report.comparison import Compared
 from kernelet.report.methods import methods
 
@@ -63,7 +64,7 @@ def class_weights(exported: ExportedModel) -> FloatArray:
     """
     beta = np.asarray(exported.machine.coefficients, dtype=np.float64)
     n_classes = len(exported.classes or ())
-    if exported.reading == "pairs":
+    if exported.reading is Reading.PAIRS:
         pairs = list(combinations(range(n_classes), 2))
         signs = np.zeros((len(pairs), n_classes))
         for row, (i, j) in enumerate(pairs):

@@ -23,8 +23,8 @@ from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search import cost_path
 from kernelet.learners.direct.search.cost_path import choose_cost, divided
-from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.objective import JointEvaluation
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.subspace import seed_vectors
 

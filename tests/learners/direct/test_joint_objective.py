@@ -23,10 +23,10 @@ from kernelet.learners.direct.problems.interval import SquaredIntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.joint_place import Place
 from kernelet.learners.direct.search.learn import Limits, descend
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import SampleInMemory
+from kernelet.learners.direct.search.objective import Place
+from kernelet.learners.direct.search.samples import SampleInMemory
 from kernelet.subspace import seed_vectors
 from learner_oracles import central_differences, svm_objective
 

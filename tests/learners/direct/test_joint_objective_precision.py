@@ -12,7 +12,7 @@ from kernelet.kernels import Gaussian
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.rows import SampleInMemory, extent_of
+from kernelet.learners.direct.search.samples import SampleInMemory, extent_of
 
 
 def clusters(n, gamma):

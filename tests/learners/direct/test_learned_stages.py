@@ -12,14 +12,15 @@ from sklearn.datasets import load_iris, load_wine, make_classification, make_fri
 from kernelet import load
 from kernelet.kernels import Gaussian, Matern52, ProjectedFeatures, ScaledFeatures
 from kernelet.learners import KernelFisherClassifier, SparseKernelRidge, SparseSVC, SparseSVR
-from kernelet.learners.direct.kernel_learning.input_stage import Scales, StandardRows
+from kernelet.learners.direct.kernel_learning.input_stage import StandardRows
 from kernelet.learners.direct.kernel_learning.projection_stage import Projection
+from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.joint_place import Place
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import SampleInMemory
+from kernelet.learners.direct.search.objective import Place
+from kernelet.learners.direct.search.samples import SampleInMemory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0] + 5.0
@@ -172,7 +173,7 @@ class TestFairScales:
         rows = rng.normal(size=(50, 6)) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
         standard = standard_rows(rows)
         assert standard.fair_scales() is None
-        assert not Scales(standard, Gaussian(1.0), "features").parameters.any()
+        assert not FeatureScales(standard, Gaussian(1.0)).parameters.any()
 
     def test_constant_columns_do_not_count(self):
         rng = np.random.default_rng(1)

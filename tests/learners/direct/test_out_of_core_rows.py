@@ -16,13 +16,11 @@ from kernelet.learners.base.out_of_core import out_of_core_data
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
 from kernelet.learners.direct.problems.svm import ClassProblem
-from kernelet.learners.direct.search import joint_objective
-from kernelet.learners.direct.search import rows as search_rows
+from kernelet.learners.direct.search import joint_objective, samples
 from kernelet.learners.direct.search.joint_objective import JointObjective
 from kernelet.learners.direct.search.learn import Limits, descend
-from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.rows import SampleInMemory, SampleOutOfCore
-from kernelet.learners.direct.search.sampled_objective import SampledObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective, SampledObjective
+from kernelet.learners.direct.search.samples import SampleInMemory, SampleOutOfCore
 from kernelet.rows import LabelledBlocks, open_pieces
 from kernelet.rows.nested_samples import NestedSamples
 from kernelet.solvers.blocks.margins import Targets
@@ -203,8 +201,8 @@ class TestSearch:
     @pytest.mark.parametrize("max_iter", [12, 300])
     def test_a_sample_that_cannot_grow_is_enough(self, kind, max_iter, monkeypatch):
         """The vectors are those of the largest sample, the machine that of all rows."""
-        in_a_row = 2 * X.shape[1] + search_rows._ARRAYS * (6 + np.unique(Y).size)
-        monkeypatch.setattr(search_rows, "_MOST_NUMBERS", in_a_row * 1300)
+        in_a_row = 2 * X.shape[1] + samples._ARRAYS * (6 + np.unique(Y).size)
+        monkeypatch.setattr(samples, "_MOST_NUMBERS", in_a_row * 1300)
         source = out_of_core(PROBLEMS["squared hinge"])
         make = {
             "joint": lambda: JointObjective(source, Gaussian(1.0), "features", 6),

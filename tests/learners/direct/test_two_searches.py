@@ -7,11 +7,13 @@ from numpy.testing import assert_allclose
 from kernelet import SparseSVC
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
-from kernelet.learners.direct.kernel_learning.choice import KernelTask
-from kernelet.learners.direct.kernel_learning.input_stage import Scales, StandardRows
+from kernelet.learners.direct.kernel_learning.choice import KernelTask, LearnedPart
+from kernelet.learners.direct.kernel_learning.input_stage import StandardRows
+from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.learn import SearchStart, search_vectors
-from kernelet.learners.direct.search.rows import RowsInMemory, SampleInMemory
+from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.learners.direct.search.samples import SampleInMemory
 
 X, LABELS = make_banana(200, random_state=0)
 Y = np.where(LABELS[0] == LABELS, 1.0, -1.0)[:, None]
@@ -24,7 +26,7 @@ STARTS = {"n_steps", "is_preliminary", "kernel", "unit", "n_vectors"}
 def search(on_step=None, **options):
     return search_vectors(
         RowsInMemory(X, np.ones(200), SVMProblem(Y, np.ones(200), "hinge")),
-        KernelTask(Gaussian(0.5), "features"),
+        KernelTask(Gaussian(0.5), LearnedPart.FEATURES),
         SearchStart(X[:6], **{name: options.pop(name) for name in STARTS & set(options)}),
         max_iter=options.pop("max_iter", 100),
         tol=options.pop("tol", 1e-3),
@@ -81,10 +83,10 @@ def test_a_search_that_goes_on_takes_its_first_steps_in_any_case():
 def test_scales_at_their_bound_are_recalled(side):
     source = SampleInMemory(X, SVMProblem(Y, np.ones(200)), 0)
     rows = StandardRows(source, 200, np.float64)
-    stage = Scales(rows, Gaussian(0.3), "features")
+    stage = FeatureScales(rows, Gaussian(0.3))
     lower, upper = stage.bounds(np.zeros(2))
     found = np.array([0.3, (lower if side < 0.0 else upper)[1]])
-    again = Scales(rows, Gaussian(0.3), "features")
+    again = FeatureScales(rows, Gaussian(0.3))
     again.recall(stage.kernel(found))
     assert_allclose(again.parameters, found, rtol=1e-12)
     lower, upper = again.bounds(again.parameters)

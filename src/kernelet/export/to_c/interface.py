@@ -8,6 +8,7 @@ from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import fills_missing
 from kernelet.export.to_c.pieces import Table, comment, integers, texts
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import TemperatureCalibration
 
 _LARGEST_INT = 2**15 - 1  # that C promises
@@ -56,7 +57,7 @@ class Interface:
     @property
     def is_pairs(self) -> bool:
         """Whether outputs are of pairs of classes, which vote."""
-        return self.exported.reading == "pairs"
+        return self.exported.reading is Reading.PAIRS
 
     @property
     def n_scores(self) -> int:
@@ -91,7 +92,7 @@ class Interface:
         """What templates ask of a model."""
         exported, k = self.exported, self.exported.machine.n_outputs
         encoded = "x" if exported.columns is None else "row"
-        is_outliers = exported.reading == "outliers"
+        is_outliers = exported.reading is Reading.OUTLIERS
         is_softmax = isinstance(exported.calibration, TemperatureCalibration)
         names = exported.feature_names if exported.columns is None else None
         return {

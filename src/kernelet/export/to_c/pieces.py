@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernelet.export.model import cast
 from kernelet.machine.texts import in_plain_ascii, visible
 
 # Columns of a line of numbers, below the 100 that editors show side by side.
@@ -59,11 +60,7 @@ class Real:
 
     def table(self, name: str, array: NDArray[Any]) -> Table:
         """A constant table of this type; numbers next to 0 may be rounded to 0."""
-        with np.errstate(over="ignore"):
-            rounded = np.asarray(array, dtype=self.dtype)
-        if not np.isfinite(rounded).all():
-            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
-        return Table(self.name, name, rounded, form=f"{{!s}}{self.suffix}")
+        return Table(self.name, name, cast(name, array, self.dtype), form=f"{{!s}}{self.suffix}")
 
 
 REALS = {

@@ -18,8 +18,9 @@ from kernelet.export.documents import (
     numbers_text,
     readable_json,
 )
-from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
@@ -121,11 +122,10 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     machine = exported.machine
     if dtype is not None and dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
-    with np.errstate(over="ignore"):
-        machine = machine if dtype is None else machine.astype(np.dtype(dtype))
-    for name in ("vectors", "coefficients", "intercepts"):
-        if not np.isfinite(getattr(machine, name)).all():
-            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
+    if dtype is not None:
+        for name in ("vectors", "coefficients", "intercepts"):
+            cast(name, getattr(machine, name), dtype)
+        machine = machine.astype(np.dtype(dtype))
     check_range(machine)
     stored = stored_vectors(machine)
     columns = None if exported.columns is None else [_column(c) for c in exported.columns]
@@ -135,8 +135,8 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "kernelet_version": hooks.version,
         "reading": reading_of(model, exported),
         "classes": exported.classes,
-        "votes": exported.votes if exported.reading == "pairs" else None,
-        "break_ties": exported.break_ties if exported.reading == "pairs" else None,
+        "votes": exported.votes if exported.reading is Reading.PAIRS else None,
+        "break_ties": exported.break_ties if exported.reading is Reading.PAIRS else None,
         "calibration": calibration_document(exported.calibration),
         "labels_by_scores": exported.labels_by_scores,
         "target": model.target if isinstance(model, TableModel) else None,
@@ -155,7 +155,7 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
 
 def reading_of(model: Any, exported: ExportedModel) -> str:
     """What the outputs are for: "scores" and "features" are values that nobody predicts."""
-    if exported.reading != "values":
+    if exported.reading is not Reading.VALUES:
         return exported.reading
     inner = model.estimator if isinstance(model, TableModel) else model
     if isinstance(inner, BaseEstimator) and is_regressor(inner):

@@ -10,11 +10,12 @@ import numpy as np
 
 from kernelet._hooks import hooks
 from kernelet.export.documents import scaling_of
-from kernelet.export.model import ExportedModel, exported_model
+from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.to_onnx.graph import OPSET, Graph, machine_values
+from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
 
@@ -50,16 +51,14 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     for m vectors of d features, where u is 2^-24 in float32 and 2^-53 in float64. For kernels of
     an inner product, \|k\| is the sum of its terms' sizes before they cancel; for a Laplacian
     kernel, 1-norms take the place of squares. A kernel of combinations A x (`ProjectedFeatures`)
-    takes 5 d for d, and \|A\| \|x\| and \|A\| \|z_j\| for x and z_j; the graph holds A, and the
-    combinations of the vectors in place of the vectors. Squared distances are a
-    matrix product; those from vectors so far from most others that too few digits would be left
-    are sums of squared differences, an intermediate result of d numbers for each row and such
-    vector.
+    takes 5 d for d, and \|A\| \|x\| and \|A\| \|z_j\| for x and z_j; the graph holds A and the
+    combinations of the vectors. Squared distances are a matrix product, but sums of squared
+    differences from vectors so far out that it would leave too few digits.
 
     Parameters
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
-        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge. Also a
+        Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge; or a
         pipeline of scalers and one of these.
     path : path-like
         By custom it ends in ".onnx". The file is there as a whole or not at all.
@@ -84,11 +83,9 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> import onnx
-    >>> import kernelet
-    >>> from kernelet.kernels import Gaussian
-    >>> machine = kernelet.KernelMachine(Gaussian(0.5), [[0.0], [2.0]], [1.0, -1.0], 0.25)
+    >>> import os, tempfile, kernelet, onnx
+    >>> kernel = kernelet.kernels.Gaussian(0.5)
+    >>> machine = kernelet.KernelMachine(kernel, [[0.0], [2.0]], [1.0, -1.0], 0.25)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "machine.onnx")
     ...     kernelet.export.onnx(machine, path)
@@ -111,7 +108,8 @@ def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)
-    _check_range(exported, dtype)
+    for name in ("vectors", "coefficients", "intercepts"):
+        cast(name, getattr(exported.machine, name), dtype)
     columns, scaling = exported.columns, scaling_of(exported)
     if columns is None or scaling is not None:
         graph, opset = Graph(np.dtype(dtype)), OPSET
@@ -151,12 +149,6 @@ def onnx_model(model: Any, dtype: str = "float32", *, checks_width: bool = False
     return proto
 
 
-def _check_range(exported: ExportedModel, dtype: str) -> None:
-    for name in ("vectors", "coefficients", "intercepts"):
-        if np.abs(getattr(exported.machine, name)).max(initial=0.0) > np.finfo(dtype).max:
-            raise ValueError(f"the {name} of the machine are too large for float32; use float64.")
-
-
 def _helper() -> Any:
     try:
         from onnx import helper
@@ -175,10 +167,10 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
     kind: int = _helper().np_dtype_to_tensor_dtype(graph.dtype)
     values = machine_values(graph, exported.machine, rows)
     k = exported.machine.n_outputs
-    if exported.reading == "values" and exported.calibration is None:
+    if exported.reading is Reading.VALUES and exported.calibration is None:
         graph.add("Identity", values, output="variable")
         return [("variable", kind, [k])]
-    if exported.reading == "outliers":
+    if exported.reading is Reading.OUTLIERS:
         return [_outlier_label(graph, values), _scores(graph, values, kind, k)]
     if exported.calibration is not None:
         probabilities = _probabilities(graph, exported, values)
@@ -186,7 +178,7 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
         graph.add("Identity", probabilities, output="probabilities")
         label = _label(graph, exported, _by_class(graph, values, k) if by_scores else probabilities)
         return [label, ("probabilities", kind, [n]), _scores(graph, values, kind, k)]
-    if exported.reading == "pairs":
+    if exported.reading is Reading.PAIRS:
         return _pairs(graph, exported, values, kind)
     return [_label(graph, exported, _by_class(graph, values, k)), _scores(graph, values, kind, k)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -19,9 +19,6 @@ from kernelet.kernels.expression import (
     ordered,
 )
 from kernelet.kernels.numerics.arrays import FloatArray
-
-# Of the arrays that a program works on: t comes first, then that of the slope if there is one.
-_T, _SLOPE = 0, 1
 
 _Compute: TypeAlias = Callable[..., object]
 
@@ -80,21 +77,14 @@ class Program:
         nodes = ordered(*outputs)
         last_use = {operand: place for place, node in enumerate(nodes) for operand in node.operands}
         last_use |= dict.fromkeys(outputs, len(nodes))
-        array_of: dict[Expression, int] = {Argument(): _T}
-        free = {place for place, _ in enumerate(outputs)} - {_T}
-        if Argument() not in nodes:
-            free.add(_T)
+        # t comes first among the arrays, then the one of the second formula
+        array_of: dict[Expression, int] = {Argument(): 0}
+        free = {*range(len(outputs))} - ({0} if Argument() in nodes else set())
         self._n_arrays = len(outputs)
         self._steps: list[tuple[_Compute, tuple[int | float, ...], int]] = []
         for place, node in enumerate(nodes):
-            if isinstance(node, Call):
-                compute = _FUNCTIONS[node.function]
-            elif isinstance(node, Operation):
-                exponent = node.integer_exponent
-                compute = _OPERATORS[node.operator]
-                if exponent:
-                    compute = partial(_raise, exponent)
-            else:
+            compute = _compute(node)
+            if compute is None:
                 continue
             inputs = tuple(_operand(operand, array_of) for operand in node.operands)
             free |= {
@@ -133,8 +123,15 @@ class Program:
             array[...] = result
 
 
-def _raise(exponent: int, base: FloatArray, _: float, out: FloatArray) -> None:
-    integer_power(base, exponent, out)
+def _compute(node: Expression) -> _Compute | None:
+    """What a node does to arrays; None for one that is an array, or a number, already."""
+    if isinstance(node, Call):
+        return _FUNCTIONS[node.function]
+    if not isinstance(node, Operation):
+        return None
+    if exponent := node.integer_exponent:
+        return lambda base, _, out: integer_power(base, exponent, out)
+    return _OPERATORS[node.operator]
 
 
 def _operand(node: Expression, array_of: Mapping[Expression, int]) -> int | float:

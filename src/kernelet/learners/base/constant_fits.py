@@ -16,8 +16,8 @@ from sklearn.base import is_classifier, is_outlier_detector
 
 from kernelet.kernels import ProjectedFeatures, ScaledFeatures
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 # Rows of all classes that are checked first; all rows are only checked if these leave a doubt. On

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
 from kernelet.kernels import Kernel, resolve_kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.base.training_kernel import check_numbers, check_values, without_rounding
@@ -18,12 +18,11 @@ from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
 
-FloatArray = NDArray[np.float64]
-
-# Rows in the sample, from which the first vectors and whatever needs only a few rows are taken.
+# Rows in the sample, for k-means and for choices that need only a few rows. It is drawn quickly;
+# searches that need more rows draw them later (`rows.nested_samples`).
 SAMPLE_ROWS = 20_000
-# With more than a hundred times as many rows, one in a hundred is drawn, up to _MOST_ROWS rows and
-# _MOST_NUMBERS numbers.
+# With more than a hundred times as many rows, one in a hundred is drawn: the curvature that passes
+# over all rows start from is then more exact. The limits keep the sample at 32 MB.
 _SAMPLE_SHARE = 100
 _MOST_ROWS = 100_000
 _MOST_NUMBERS = 4_000_000

@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_X_y
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice, count
 from kernelet.learners.base.training_data import class_weights
-from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.reduced_set import ReducedSet, learn_reduced_set, reduced_set_of
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
-
-FloatArray = NDArray[np.float64]
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
 # with a larger tolerance would stop at once.
@@ -57,18 +56,16 @@ def compress(
     X, y : arrays, default=None
         Training rows and labels, which ``refit`` needs.
     refit : {"none", "margin", "direct"}, default="none"
-        What to do with the labels once the vectors are found. "none": nothing (the RS method);
-        "margin": learn the coefficients again by the SVM over the vectors, (45) (MRS); "direct":
-        move the vectors as well, by the direct method from there (SLMC). The last two minimise the
-        loss that the model was trained with.
+        Once the vectors are found, do nothing more (RS); learn the coefficients again by the SVM
+        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC). The
+        last two use the labels, and minimise the loss that the model was trained with.
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
         Number of starts of the search for the vectors; the result nearest to the model is kept.
     max_iter : int or None, default=None
-        Steps of L-BFGS over the vectors. None means 50 for up to 50 vectors and fewer for more,
-        down to 10 from 250 vectors on: with more vectors, the start is nearer to the model and a
-        step costs more.
+        Steps of L-BFGS over the vectors. None means 50 for up to 50 vectors and fewer for more, 10
+        from 250 on: with more vectors the start is nearer to the model, and steps cost more.
     random_state : int, default=0
         Seeds the initial vectors.
 
@@ -83,16 +80,15 @@ def compress(
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
     >>> X, y = load_digits(return_X_y=True)
-    >>> svc = SVC(C=10.0).fit(X[:1000], y[:1000])
-    >>> small = compress(svc, 60)
+    >>> small = compress(SVC(C=10.0).fit(X[:1000], y[:1000]), 60)
     >>> small.n_vectors_, bool(small.score(X[1000:], y[1000:]) > 0.95)
     (60, True)
     """
     count("n_vectors", n_vectors)
     choice("refit", refit, REFITS)
+    count("n_init", n_init)
     steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
     adapted = adapt(model)
-    count("n_init", n_init)
     reduced = learn_reduced_set(
         adapted.machine, n_vectors, n_init=n_init, max_iter=steps, random_state=random_state
     )
@@ -104,7 +100,7 @@ def compress(
 
 def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed | KernelMachine:
     """The smaller machine, with predictions like those of the model."""
-    if adapted.reading == "scores":
+    if adapted.reading is Reading.SCORES:
         return reduced.machine
     attributes: dict[str, Any] = {
         **adapted.attributes,
@@ -161,7 +157,7 @@ def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[Float
     assert adapted.classes is not None
     n_classes = adapted.classes.size
     costs = C * class_weights(adapted.class_weight, adapted.classes, codes, np.ones(codes.size))
-    if adapted.reading == "pairs":
+    if adapted.reading is Reading.PAIRS:
         pairs = list(combinations(range(n_classes), 2))
         Y = np.stack([np.where(codes == i, 1.0, -1.0) for i, _ in pairs], axis=1)
         member = np.stack([(codes == i) | (codes == j) for i, j in pairs], axis=1)

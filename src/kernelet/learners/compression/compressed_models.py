@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum, auto
 from itertools import combinations
 from typing import Any, Self
 
@@ -17,13 +18,23 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
 
-FloatArray = NDArray[np.float64]
+
+class Reading(StrEnum):
+    """What is predicted from the outputs of a machine."""
+
+    SCORES = auto()  # nothing: a machine by itself
+    VALUES = auto()  # targets of a regression
+    FEATURES = auto()  # of a transformer
+    OUTLIERS = auto()  # +1 or -1
+    CLASSES = auto()  # the class of the largest score, or of the sign where there is one
+    PAIRS = auto()  # the class of most votes of the pairs
 
 
 class Compressed(HasVectors, SavableMixin, BaseEstimator):
@@ -240,9 +251,9 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
 
 
 READINGS: dict[str, type[Compressed]] = {
-    "classes": CompressedClassifier,
-    "pairs": CompressedPairwiseClassifier,
-    "values": CompressedRegressor,
-    "features": CompressedTransformer,
-    "outliers": CompressedOutlierDetector,
+    Reading.CLASSES: CompressedClassifier,
+    Reading.PAIRS: CompressedPairwiseClassifier,
+    Reading.VALUES: CompressedRegressor,
+    Reading.FEATURES: CompressedTransformer,
+    Reading.OUTLIERS: CompressedOutlierDetector,
 }

@@ -19,17 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
 from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.regressor import KernelRegressor
-from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
 from kernelet.learners.compression.gaussian_process_adapters import mean_of_process
 from kernelet.learners.direct.kernel_fisher_discriminant import KernelFisherDiscriminant
 from kernelet.learners.direct.sparse_kernel_pca import SparseKernelPCA
 from kernelet.learners.direct.sparse_one_class import SparseOneClassSVM
 from kernelet.learners.lp_subspace.kernel_subspace import KernelSubspace
 from kernelet.machine import KernelMachine
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +38,8 @@ class Adapted:
     Attributes
     ----------
     machine : KernelMachine
-    reading : {"scores", "values", "features", "outliers", "classes", "pairs"}
-        What the machine's outputs are: scores of a bare machine, regression values, features,
-        outlier scores, one-vs-rest scores, or one-vs-one votes.
+    reading : Reading
+        What the machine's outputs are.
     classes : ndarray or None
         Labels, if there are classes.
     C : float or None
@@ -55,7 +53,7 @@ class Adapted:
     """
 
     machine: KernelMachine
-    reading: str
+    reading: Reading
     classes: NDArray[Any] | None = None
     C: float | None = None
     class_weight: Mapping[Any, float] | str | None = None
@@ -81,27 +79,27 @@ def adapt(model: Any) -> Adapted:
 
 
 def _of_machine(model: KernelMachine) -> Adapted:
-    return Adapted(model, "scores")
+    return Adapted(model, Reading.SCORES)
 
 
 def _of_classifier(model: KernelClassifier) -> Adapted:
     C = float(getattr(model, "C_", getattr(model, "C", 1.0)))  # C_ is what C="auto" chose
     loss = getattr(model, "loss", "hinge")
-    return Adapted(model.machine_, "classes", model.classes_, C, model.class_weight, loss)
+    return Adapted(model.machine_, Reading.CLASSES, model.classes_, C, model.class_weight, loss)
 
 
 def _of_regressor(model: KernelRegressor) -> Adapted:
-    return Adapted(model.machine_, "values")
+    return Adapted(model.machine_, Reading.VALUES)
 
 
 def _of_transformer(
     model: SparseKernelPCA | KernelSubspace | KernelFisherDiscriminant,
 ) -> Adapted:
-    return Adapted(model.machine_, "features")
+    return Adapted(model.machine_, Reading.FEATURES)
 
 
 def _of_detector(model: SparseOneClassSVM) -> Adapted:
-    return Adapted(model.machine_, "outliers")
+    return Adapted(model.machine_, Reading.OUTLIERS)
 
 
 def _of_compressed(model: Compressed) -> Adapted:
@@ -109,7 +107,7 @@ def _of_compressed(model: Compressed) -> Adapted:
     known = {"machine_", "error_norm_", "relative_error_", "n_features_in_", "feature_names_in_"}
     attributes = {name: value for name, value in vars(model).items() if name not in known}
     classes = attributes.pop("classes_", None)
-    return Adapted(model.machine_, reading, classes, attributes=attributes)
+    return Adapted(model.machine_, Reading(reading), classes, attributes=attributes)
 
 
 def _kernel_of(model: Any) -> Kernel:
@@ -154,7 +152,7 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
         # classes_ holds two, but not if it holds more and the others had no weight
         sign = 1.0 if model.classes_.size == 2 else -1.0
         machine = _machine(model, sign * dual.T, sign * intercepts)
-        return Adapted(machine, "classes", classes, C, weight)
+        return Adapted(machine, Reading.CLASSES, classes, C, weight)
     # LIBSVM stores a support vector's coefficients against the other classes in their order, its
     # own class left out: row j - 1 against a later class j, row i against an earlier class i.
     owner = np.repeat(np.arange(classes.size), model.n_support_)
@@ -168,7 +166,7 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
         "decision_function_shape_": model.decision_function_shape,
         "break_ties_": model.break_ties,
     }
-    return Adapted(machine, "pairs", classes, C, weight, attributes=attributes)
+    return Adapted(machine, Reading.PAIRS, classes, C, weight, attributes=attributes)
 
 
 def _predicted_classes(model: SVC | NuSVC) -> NDArray[Any]:
@@ -191,12 +189,12 @@ def _predicted_classes(model: SVC | NuSVC) -> NDArray[Any]:
 
 def _of_regression(model: SVR | NuSVR) -> Adapted:
     machine = _machine(model, _dense(model.dual_coef_).T, np.asarray(model.intercept_, float))
-    return Adapted(machine, "values")
+    return Adapted(machine, Reading.VALUES)
 
 
 def _of_one_class(model: OneClassSVM) -> Adapted:
     machine = _machine(model, _dense(model.dual_coef_).T, np.asarray(model.intercept_, float))
-    return Adapted(machine, "outliers")
+    return Adapted(machine, Reading.OUTLIERS)
 
 
 def _of_kernel_ridge(model: KernelRidge) -> Adapted:
@@ -205,7 +203,7 @@ def _of_kernel_ridge(model: KernelRidge) -> Adapted:
     machine = KernelMachine(
         _kernel_of_pairs(model), _dense(model.X_fit_), coefficients, np.zeros(coefficients.shape[1])
     )
-    return Adapted(machine, "values")
+    return Adapted(machine, Reading.VALUES)
 
 
 def _of_kernel_pca(model: KernelPCA) -> Adapted:
@@ -221,12 +219,12 @@ def _of_kernel_pca(model: KernelPCA) -> Adapted:
     intercepts[used] = centerer.K_fit_all_ * sums - centerer.K_fit_rows_ @ scaled
     vectors = _dense(model.X_fit_)
     return Adapted(
-        KernelMachine(_kernel_of_pairs(model), vectors, coefficients, intercepts), "features"
+        KernelMachine(_kernel_of_pairs(model), vectors, coefficients, intercepts), Reading.FEATURES
     )
 
 
 def _of_process(model: GaussianProcessRegressor) -> Adapted:
-    return Adapted(mean_of_process(model), "values")
+    return Adapted(mean_of_process(model), Reading.VALUES)
 
 
 def _kernel_of_pairs(model: Any) -> Kernel:

@@ -60,7 +60,7 @@ class FisherSearch:
         settings = Settings(
             [budget],
             # the paper's search moves the vectors alone
-            replace(task, vectors_alone=task.learn == "nothing"),
+            replace(task, vectors_alone=task.learn.is_nothing),
             max_iter=count("max_iter", self.max_iter),
             tol=positive("tol", self.tol),
             init=self.init,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.losses.base import Machine
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap

@@ -10,9 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernelet.kernels import Gaussian
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazily
 from kernelet.learners.base.progress import Method
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
 from kernelet.persistence import ModelFileError
 

@@ -20,12 +20,13 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.width import require_width
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.direct.kernel_learning.choice import KernelTask
+from kernelet.learners.direct.kernel_learning.choice import KernelTask, LearnedPart
 from kernelet.learners.direct.kernel_learning.guards import Guard, HeldOutLoss
 from kernelet.learners.direct.kernel_learning.learn import learn_widths
 from kernelet.learners.direct.search.checkpoint import Checkpoint
 from kernelet.learners.direct.search.cost_path import choose_cost, cost_unit, searched_rows
-from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.inner_problem import LossProblem
+from kernelet.learners.direct.search.learn import Limits, SearchStart, search_vectors
 from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
 from kernelet.subspace import seed_vectors
@@ -153,7 +154,7 @@ def learn_vectors(
     if saved is not None and not loop.interrupted:
         saved.remove()
     gain = plan.kernel_gain
-    if plan.settings.task.learn != "nothing":
+    if not plan.settings.task.learn.is_nothing:
         gain = ends[0].kernel_gain
     return Learned(ends, plan.cost, gain, loop.interrupted)
 
@@ -220,7 +221,7 @@ def _plan(
     found = last.kernel if last is not None and starts[0] is not None else None
     plan = _Plan(settings, rows, settings.budgets, seeds, starts, found)
     near = at_hand(whole)
-    if settings.task.learn != "nothing" and near.inner.smooth is None:
+    if not settings.task.learn.is_nothing and near.inner.smooth is None:
         plan = _with_widths(plan, near, int(seeds[0, 0]), loop)
     if not settings.chooses_cost:
         return plan
@@ -244,14 +245,13 @@ def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Pla
         near.inner,
         _seeded(near, plan.budgets[0], settings, seed),
         lambda held: settings.guard(near.X, near.inner, held, seed),
-        per_feature=task.learn == "features",
-        max_iter=settings.max_iter,
-        tol=settings.tol,
+        Limits(settings.max_iter, settings.tol),
+        per_feature=task.learn.has_scale_per_feature,
         seed=seed,
     )
     if learned.interrupted:  # the searches end after a step
         loop.interrupt()
-    task = replace(task, kernel=learned.kernel, learn="nothing")
+    task = replace(task, kernel=learned.kernel, learn=LearnedPart.NOTHING)
     return replace(plan, settings=replace(settings, task=task), kernel_gain=learned.gain)
 
 
@@ -267,7 +267,7 @@ def _with_cost(plan: _Plan, near: RowsInMemory, before: float | None, loop: Loop
         start = _seeded(few, plan.budgets[0], settings, seed)
 
     def search(
-        index: NDArray[np.intp], part: Any, vectors: FloatArray, found: Kernel | None
+        index: NDArray[np.intp], part: LossProblem, vectors: FloatArray, found: Kernel | None
     ) -> Descent:
         return search_vectors(
             near.some(index, part),

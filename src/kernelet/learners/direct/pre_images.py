@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kernelet.kernels import Gaussian
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense
 from kernelet.learners.base.training_kernel import gamma_of_weighted_rows
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
 from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.machine import KernelMachine
 
-# The leave-one-out error chooses among these costs, in units of the rows' variance.
+# The leave-one-out error chooses among these costs, in units of the rows' variance: powers of ten,
+# as for C="auto", from strong regularisation to almost none.
 _COSTS = (1.0, 1e1, 1e2, 1e3, 1e4)
 
 
 def learn_pre_images(
-    machine: KernelMachine, X: Any, weights: FloatArray, max_iter: int, tol: float, seed: int
+    machine: KernelMachine, X: Rows, weights: FloatArray, max_iter: int, tol: float, seed: int
 ) -> KernelMachine:
     """A machine from the outputs of another back to its rows, with the same number of vectors.
 

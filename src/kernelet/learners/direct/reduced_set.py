@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelet.kernels import Gaussian
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.problems.reduced_set import ReducedSetProblem
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray
+from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.vector_exchange import revived
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
@@ -18,8 +19,18 @@ from kernelet.subspace import seed_vectors
 # The fixed-point iteration finds vectors one after the other. If it needs more kernel values than
 # this for the residual, over all sweeps, the joint search alone is quicker and ends lower.
 _FIXED_POINT_WORK = 20_000_000
+# The most sweeps for a vector, which is only where the joint search starts, and the rows of large
+# residual that they may start from where the denominator crosses zero.
 _SWEEPS = 50
 _RESTARTS = 3
+# A sweep that raises the value by a smaller share is the last.
+_LEAST_RISE = 1e-9
+# A denominator below this share of its terms has lost half of its digits: the root of the machine
+# epsilon.
+_CANCELLED = 1e-8
+# Singular values of kernel values below this share of the largest are rounding. They come from
+# vectors that nearly coincide, and would get huge coefficients of both signs.
+_NULL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +50,13 @@ class ReducedSet:
     machine: KernelMachine
     error_norm: float
     relative_error: float
+
+    @classmethod
+    def of(cls, machine: KernelMachine, squared_error: float, squared_norm: float) -> ReducedSet:
+        """From the squares; rounding may leave an error below zero."""
+        error = float(np.sqrt(max(squared_error, 0.0)))
+        scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
+        return cls(machine, error, error / scale)
 
 
 def learn_reduced_set(
@@ -101,9 +119,7 @@ def learn_reduced_set(
     rng = np.random.default_rng(random_state)
     ends = [_end_of_search(objective, start, max_iter, tol, rng) for start in starts]
     best = min(ends, key=lambda end: end.value)
-    error = float(np.sqrt(2.0 * max(best.value, 0.0)))
-    scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-    return ReducedSet(best.machine, error, error / scale)
+    return ReducedSet.of(best.machine, 2.0 * best.value, squared_norm)
 
 
 def _end_of_search(
@@ -139,9 +155,7 @@ def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet
     else:
         squared_norm = float(np.square(values).sum())
         squared_error = float(np.square(values - kernel(X, Z) @ beta).sum())
-    error = float(np.sqrt(max(squared_error, 0.0)))
-    scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-    return ReducedSet(smaller, error, error / scale)
+    return ReducedSet.of(smaller, squared_error, squared_norm)
 
 
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:
@@ -151,7 +165,7 @@ def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> Red
     values = (machine.kernel(X, X) @ a).reshape(a.shape)
     Z = seed_vectors(X, n_vectors, "kmeans", machine.kernel, random_state, np.abs(a).sum(axis=1))
     K = machine.kernel(X, Z)
-    beta, *_ = np.linalg.lstsq(K, values, rcond=1e-10)
+    beta, *_ = np.linalg.lstsq(K, values, rcond=_NULL)
     error = float(np.linalg.norm(values - K @ beta))
     scale = max(float(np.linalg.norm(values)), np.finfo(float).tiny)
     return ReducedSet(
@@ -184,7 +198,7 @@ def fixed_point_vectors(
         Z = np.concatenate([Z, z[None, :]])
         # projecting out all vectors found so far is a least-squares problem in their coefficients
         K, Kx = kernel(Z, Z), kernel(Z, X)
-        beta, *_ = np.linalg.lstsq(K, Kx @ a, rcond=1e-10)
+        beta, *_ = np.linalg.lstsq(K, Kx @ a, rcond=_NULL)
         points, weights = np.concatenate([X, Z]), np.concatenate([a, -beta])
     return Z
 
@@ -197,12 +211,12 @@ def _fixed_point(
         k = kernel(points, z[None, :])[:, 0]
         residual = k @ weights
         reached = float(residual @ residual)
-        if reached <= value * (1.0 + 1e-9):
+        if reached <= value * (1.0 + _LEAST_RISE):
             break
         best, value = z, reached
         mass = (weights @ residual) * k
         total = float(mass.sum())
-        if abs(total) <= 1e-8 * float(np.abs(mass).sum()):
+        if abs(total) <= _CANCELLED * float(np.abs(mass).sum()):
             break
         z = (mass @ points) / total
     return best, value

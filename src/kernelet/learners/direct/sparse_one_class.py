@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs, saved
@@ -23,7 +24,6 @@ from kernelet.learners.direct.estimator import FITTED, DirectEstimator
 from kernelet.learners.direct.kernel_learning.guards import HeldOutVolume, shuffled_features
 from kernelet.learners.direct.problems.interval import OneClassProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
-from kernelet.learners.direct.search.objective import FloatArray
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 

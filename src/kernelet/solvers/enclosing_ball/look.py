@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.lazy import lazy
 from kernelet.machine import KernelMachine
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.ball import Ball, Outline
@@ -147,7 +147,7 @@ class Looking:
     single: bool
     with_next: bool
 
-    @cached_property
+    @lazy
     def _single(self) -> KernelMachine:
         return self.machine.astype(np.float32)
 

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, final
+from typing import Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import dense
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense
+from kernelet.learners.direct.search.inner_problem import LossProblem
 from kernelet.machine import KernelMachine
 
-# Rows of the reference measure, and the numbers they may hold in all.
+# Rows of the reference measure, so that they leave an area a standard error of at most
+# 0.5 / sqrt(2000) = 0.011; and the numbers they may hold in all, 128 MB.
 _REFERENCE_ROWS = 2000
 _REFERENCE_NUMBERS = 1 << 24
-
-
-class DivisibleProblem(Protocol):
-    """An inner problem that can be stated over some of its rows."""
-
-    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve it over these features."""
-        ...
-
-    def subset(self, index: NDArray[np.intp]) -> Self:
-        """The same problem over some of its rows."""
-        ...
-
-
-class LossProblem(DivisibleProblem, Protocol):
-    """An inner problem whose loss can be taken on other rows than it is solved on."""
-
-    def loss(self, scores: FloatArray) -> float:
-        """The loss of scores of shape (n, outputs), weighted, without the norm."""
-        ...
 
 
 class Guard(Protocol):
@@ -57,9 +37,10 @@ class HeldOutLoss(Guard):
     """The loss of rows held out."""
 
     follows_objective = True
+    # a mean over the same rows, whose noise mostly cancels between two machines
     worth = 1e-3
 
-    def __init__(self, X: Any, problem: LossProblem) -> None:
+    def __init__(self, X: Rows, problem: LossProblem) -> None:
         self.X, self.problem = X, problem
 
     def __call__(self, machine: KernelMachine) -> float:
@@ -95,9 +76,10 @@ class HeldOutVolume(Guard):
 
     # W falls as the kernel grows wider, down to one that does not distinguish the rows
     follows_objective = False
+    # ranks among random rows are noisier than a loss
     worth = 1e-2
 
-    def __init__(self, X: Any, weights: FloatArray, reference: FloatArray) -> None:
+    def __init__(self, X: Rows, weights: FloatArray, reference: FloatArray) -> None:
         self.X, self.shares = X, weights / weights.sum()
         self.reference = reference
 
@@ -109,7 +91,7 @@ class HeldOutVolume(Guard):
         return 1.0 - float(self.shares @ below) / (2 * others.size)
 
 
-def shuffled_features(X: Any, weights: FloatArray, seed: int) -> FloatArray:
+def shuffled_features(X: Rows, weights: FloatArray, seed: int) -> FloatArray:
     """Rows whose features are those of rows drawn by their weights, each feature by itself."""
     rng = np.random.default_rng(seed)
     n = max(1, min(_REFERENCE_ROWS, _REFERENCE_NUMBERS // X.shape[1]))

@@ -13,34 +13,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import with_gamma
-from kernelet.learners.direct.kernel_learning.guards import DivisibleProblem, Guard
+from kernelet.learners.direct.kernel_learning.guards import Guard
 from kernelet.learners.direct.kernel_learning.widths import OneWidth, WidthPerFeature, Widths
-from kernelet.learners.direct.search.learn import learn_direct
+from kernelet.learners.direct.search.descent import MEMORY
+from kernelet.learners.direct.search.inner_problem import (
+    DivisibleProblem,
+    InnerProblem,
+    SearchProblem,
+)
+from kernelet.learners.direct.search.learn import Limits, learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, InnerProblem
+from kernelet.learners.direct.search.objective import Evaluation
 
-# One row in _EVERY is held out; if these are fewer than _FEWEST, no kernel is learned.
+# One row in _EVERY is held out, as for a cost; if these are fewer than _FEWEST, no kernel is
+# learned: their loss could not distinguish two.
 _EVERY = 4
 _FEWEST = 5
-# How far gamma may go, and the steps without a better guard after which the search ends.
+# How far gamma may go: beyond, a kernel is next to constant or next to zero between most rows. And
+# the steps without a better guard after which the search along W ends: W goes on falling where it
+# fits noise, and the guard comes back to its least only by chance.
 _FARTHEST = 1e4
 _PATIENCE = 15
-# Steps over the vectors after gamma has changed by this factor: they start near their end.
+# Steps over the vectors after gamma has changed by this factor: they start near their end. Two
+# factors of three are a decade, and the descent that follows finds what lies between.
 _SHORT = 30
 _FACTOR = 3.0
-# A volume does not change with the width while all rows see each other, or none does.
+# A volume does not change with the width while all rows see each other, or none does: five steps
+# are a factor of 243.
 _BLIND = 5
-# One width per feature adds parameters, so it has to gain more.
+# One width per feature adds parameters, so it has to gain ten times as much as one for all.
 _WORTH_PER_FEATURE = 1e-2
+# L-BFGS ends here where the guard has not ended it: far below any step that the guard notices.
+_ENDS = {"ftol": 1e-9, "gtol": 1e-6}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +65,14 @@ class LearnedKernel:
 
 
 def learn_widths(
-    X: Any,
+    X: Rows,
     kernel: RadialKernel,
-    problem: DivisibleProblem,
+    problem: SearchProblem,
     vectors: FloatArray,
-    make_guard: Callable[[NDArray[np.intp]], Guard],
+    make_guard: Callable[[IndexArray], Guard],
+    limits: Limits,
     *,
     per_feature: bool = False,
-    max_iter: int,
-    tol: float,
     seed: int,
 ) -> LearnedKernel:
     """Learn gamma of a radial kernel with the vectors, guarded by rows held out.
@@ -75,11 +86,10 @@ def learn_widths(
     vectors : ndarray of shape (m, d)
     make_guard : callable
         From the indices of the rows held out.
+    limits : Limits
+        Steps over the vectors alone, again over both, and again with a width per feature.
     per_feature : bool, default=False
         Whether to go on with one width per feature.
-    max_iter : int
-        Steps over the vectors alone, again over both, and again with a width per feature.
-    tol : float
     seed : int
         Draws the rows held out.
 
@@ -89,11 +99,12 @@ def learn_widths(
         The kernel given, with a gain of zero, where no other is better or there are too few rows
         to compare kernels.
     """
-    n = X.shape[0]
+    n, max_iter, tol = X.shape[0], limits.max_iter, limits.tol
     order = np.random.default_rng(seed).permutation(n)
     held, kept = np.sort(order[: n // _EVERY]), np.sort(order[n // _EVERY :])
     if held.size < _FEWEST:
         return LearnedKernel(kernel, 0.0)
+    assert isinstance(problem, DivisibleProblem)
     inner = problem.subset(kept)
     guard = make_guard(held)
     given = learn_direct(
@@ -123,7 +134,7 @@ class _Search:
     """L-BFGS over (Z, log widths), which remembers the kernel of the least guard."""
 
     def __init__(
-        self, X: Any, inner: InnerProblem, at: Evaluation, guard: Guard, kernel: RadialKernel
+        self, X: Rows, inner: InnerProblem, at: Evaluation, guard: Guard, kernel: RadialKernel
     ) -> None:
         self.objective = MarginalObjective(X, kernel, inner)
         self.guard = guard
@@ -155,7 +166,7 @@ class _Search:
                 method="L-BFGS-B",
                 bounds=[(None, None)] * split + [(-span, span)] * widths.size,
                 callback=self._accepted,
-                options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-6},
+                options={"maxiter": max_iter, "maxcor": MEMORY, **_ENDS},
             )
 
     def run_per_feature(self, max_iter: int) -> None:
@@ -165,7 +176,7 @@ class _Search:
         if self.least > (1.0 - _WORTH_PER_FEATURE) * before:
             self.best, self.least = self.nearest, before
 
-    def _accepted(self, intermediate_result: Any) -> None:
+    def _accepted(self, intermediate_result: object) -> None:
         value = self.guard(self.last.machine)
         self.waited += 1
         if value < self.least:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from kernelet.kernels import Kernel, ProjectedFeatures
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
-from kernelet.learners.direct.kernel_learning.input_stage import (
-    FloatArray,
-    InputStage,
-    StandardRows,
-)
+from kernelet.learners.direct.kernel_learning.input_stage import Active, InputStage, StandardRows
 
-# Combinations of features, unless a rank is given.
+# Combinations of features, unless a rank is given: all of them wherever a projection is the
+# default, which is for at most 20 features (see `choice`).
 DEFAULT_RANK = 20
-# Directions are found by this many rows.
+# Directions are found by this many rows, and power iterations; they are only where the search
+# starts.
 _ROWS = 10_000
+_POWER_ITERATIONS = 4
 
 
 class Projection(InputStage):
@@ -33,6 +32,8 @@ class Projection(InputStage):
         Rows of A, at most as many as there are features.
     """
 
+    # a change of A as large as A itself costs a tenth of W: little beside what a better projection
+    # gains, and much beside the noise that rank times d parameters could fit
     regularisation = 0.1
 
     def __init__(self, rows: StandardRows, kernel: RadialKernel, rank: int) -> None:
@@ -52,17 +53,11 @@ class Projection(InputStage):
     def distances(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
         dtype = self.rows.dtype
         self._P = P = self.rows.rows @ parameters.reshape(self.rank, -1).T.astype(dtype)
-        t: FloatArray = P @ (-2.0 * self.sign * v.T).astype(dtype)
-        t += (self.sign * np.einsum("ij,ij->i", P, P))[:, None]
-        t += (self.sign * np.einsum("ij,ij->i", v, v)).astype(dtype)
-        return self._clipped(t)
+        products = P @ (-2.0 * self.sign * v.T).astype(dtype)
+        return self._squared(products, self.sign * np.einsum("ij,ij->i", P, P), v)
 
     def pull(
-        self,
-        parameters: FloatArray,
-        v: FloatArray,
-        V: FloatArray,
-        active: NDArray[np.intp] | slice,
+        self, parameters: FloatArray, v: FloatArray, V: FloatArray, active: Active
     ) -> tuple[FloatArray, FloatArray]:
         P = self._P[active]
         in_v = V.sum(axis=0, dtype=np.float64)[:, None] * v - (V.T @ P).astype(np.float64)
@@ -75,12 +70,10 @@ class Projection(InputStage):
 
     def vectors(self, parameters: FloatArray, v: FloatArray) -> FloatArray:
         """Those nearest to the mean of all with these projections."""
-        vectors: FloatArray = v @ np.linalg.pinv(self._matrix(parameters)).T + self.rows.centre
-        return vectors
+        return v @ np.linalg.pinv(self._matrix(parameters)).T + self.rows.centre
 
     def coordinates(self, parameters: FloatArray, Z: FloatArray) -> FloatArray:
-        coordinates: FloatArray = (Z - self.rows.centre) @ self._matrix(parameters).T
-        return coordinates
+        return (Z - self.rows.centre) @ self._matrix(parameters).T
 
     def recall(self, kernel: Kernel) -> None:
         if not isinstance(kernel, ProjectedFeatures) or kernel.kernel != self.start:
@@ -103,7 +96,7 @@ def _leading_directions(rows: StandardRows, unit: FloatArray, rank: int) -> Floa
     some = rows.rows[:_ROWS]
     if isinstance(some, np.ndarray):
         some = some * unit
-    _, _, V = randomized_svd(some, rank, n_iter=4, flip_sign=False, random_state=0)
+    _, _, V = randomized_svd(some, rank, n_iter=_POWER_ITERATIONS, flip_sign=False, random_state=0)
     directions: FloatArray = np.zeros((rank, rows.unit.size))
     directions[: V.shape[0]] = V
     largest = np.abs(directions).argmax(axis=1)

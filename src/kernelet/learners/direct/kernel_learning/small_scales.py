@@ -7,17 +7,19 @@ of the distances get a scale of zero, if rows held out cost no more without them
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kernelet.kernels import ScaledFeatures
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.direct.search.cost_path import divided
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray
-from kernelet.learners.direct.search.rows import GrowingSample
+from kernelet.learners.direct.search.inner_problem import LossProblem, SmoothProblem
+from kernelet.learners.direct.search.objective import Evaluation
+from kernelet.learners.direct.search.samples import GrowingSample
 from kernelet.subspace import WhitenedMap
 
-# Parts of the mean squared distance between rows that are tried to be left out.
+# Parts of the mean squared distance between rows that are tried to be left out, one after the
+# other: constant columns, then powers of ten. Features that make up more than a tenth matter.
 _PARTS = (0.0, 1e-3, 1e-2, 0.1)
 # How much more the held-out rows may cost: a smaller difference is noise.
 _WORSE = 1e-3
@@ -57,7 +59,9 @@ def without_small_scales(source: GrowingSample, at: Evaluation, seed: int) -> Ev
     return at if best is scales else _solved(source, at, best)
 
 
-def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, seed: int) -> float:
+def _held_out_loss(
+    X: Rows, problem: SmoothProblem, at: Evaluation, scales: FloatArray, seed: int
+) -> float:
     """Over the vectors found, on a quarter of the rows, or of 4000 of them."""
     kept, held = divided(np.ones(X.shape[0]), seed)[0]
     space = WhitenedMap.from_vectors(_with(at, scales), at.vectors)
@@ -65,7 +69,9 @@ def _held_out_loss(X: Any, problem: Any, at: Evaluation, scales: FloatArray, see
     part = problem.subset(kept.index, X.shape[0] / kept.index.size)
     solution = part.approximate(space.features(X[kept.index]), start)
     scores = space.features(X[held.index]) @ solution.weights + solution.intercepts
-    return float(problem.subset(held.index).loss(scores))
+    others = problem.subset(held.index)
+    assert isinstance(others, LossProblem)
+    return others.loss(scores)
 
 
 def _solved(source: GrowingSample, at: Evaluation, scales: FloatArray) -> Evaluation:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import ClassVar, Protocol, final
 
 import numpy as np
 
 from kernelet.kernels import Kernel, ScaledFeatures
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray
+from kernelet.learners.direct.search.objective import Evaluation
 
 
 class Widths(Protocol):
@@ -25,7 +26,7 @@ class Widths(Protocol):
         """The kernel of these logarithms."""
         ...
 
-    def derivatives(self, X: Any, at: Evaluation) -> FloatArray:
+    def derivatives(self, X: Rows, at: Evaluation) -> FloatArray:
         """dW / d logs, by the envelope theorem: the coefficients are held fixed.
 
         Parameters
@@ -39,19 +40,16 @@ class Widths(Protocol):
 
 @final
 @dataclass(frozen=True)
-class OneWidth(Widths):
-    """gamma times exp(log)."""
+class OneWidth:
+    """gamma times exp(log); see `Widths`."""
 
     start: RadialKernel
-
-    @property
-    def size(self) -> int:
-        return 1
+    size: ClassVar[int] = 1
 
     def kernel(self, logs: FloatArray) -> RadialKernel:
         return with_gamma(self.start, self.start.gamma * float(np.exp(logs[0])))
 
-    def derivatives(self, X: Any, at: Evaluation) -> FloatArray:
+    def derivatives(self, X: Rows, at: Evaluation) -> FloatArray:
         kernel = at.kernel
         assert isinstance(kernel, RadialKernel)
         score_weights, norm_weights = _weights(at)
@@ -61,20 +59,16 @@ class OneWidth(Widths):
 
 @final
 @dataclass(frozen=True)
-class WidthPerFeature(Widths):
-    """gamma times exp(log) for each feature."""
+class WidthPerFeature:
+    """gamma times exp(log) for each feature; see `Widths`."""
 
     start: RadialKernel
-    n_features: int
-
-    @property
-    def size(self) -> int:
-        return self.n_features
+    size: int  # features
 
     def kernel(self, logs: FloatArray) -> ScaledFeatures:
         return ScaledFeatures(self.start, tuple(np.exp(0.5 * logs)))
 
-    def derivatives(self, X: Any, at: Evaluation) -> FloatArray:
+    def derivatives(self, X: Rows, at: Evaluation) -> FloatArray:
         kernel = at.kernel
         assert isinstance(kernel, ScaledFeatures)
         score_weights, norm_weights = _weights(at)
@@ -86,4 +80,4 @@ class WidthPerFeature(Widths):
 def _weights(at: Evaluation) -> tuple[FloatArray, FloatArray]:
     """What the derivatives of k(x_i, z_j), and of k(z_i, z_j), count."""
     beta = at.coefficients
-    return at.score_gradient @ beta.T, 0.5 * (beta * at.norm_gradient) @ beta.T
+    return at.row_slopes @ beta.T, 0.5 * (beta * at.norm_gradient) @ beta.T

@@ -14,8 +14,7 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice
-from kernelet.learners.direct.search.objective import InnerSolution, Start
-from kernelet.learners.direct.search.out_of_core_objective import BlockInnerSolution
+from kernelet.learners.direct.search.inner_problem import BlockInnerSolution, InnerSolution, Start
 from kernelet.rows import LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Point
@@ -27,6 +26,9 @@ from kernelet.subspace import WhitenedMap
 if TYPE_CHECKING:
     from kernelet.learners.direct.problems.svm import ClassProblem, SVMProblem
 
+# How exactly the sample is solved that Newton's method on all rows starts from. The sample is wrong
+# by far more; a rougher start would cost passes over the rows.
+_SAMPLE_TOL = 1e-6
 # Names stand in constructor arguments, model files and messages.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -168,7 +170,7 @@ class SmoothLoss(MarginLoss):
         """Solve by Newton's method on sums, from the solution for the sample; no slopes of rows."""
         if start is None:
             Y, Phi = problem.targets.of(sample.block.codes), space.features(sample.block.X)
-            found = _point(self.machines(Phi, Y, problem.C * sample.weights, 1e-6))
+            found = _point(self.machines(Phi, Y, problem.C * sample.weights, _SAMPLE_TOL))
         else:
             found = Point(*start)
         machines = smooth_ridge_blocks(

@@ -11,11 +11,12 @@ import numpy as np
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.losses.base import MarginLoss, SmoothLoss, register_loss
 from kernelet.learners.direct.losses.squared_hinge import SquaredHinge, guesses, of_solutions
-from kernelet.learners.direct.search.objective import InnerSolution, Start
-from kernelet.learners.direct.search.out_of_core_objective import (
+from kernelet.learners.direct.search.inner_problem import (
     BlockInnerSolution,
+    InnerSolution,
     OwnSlopes,
     Slopes,
+    Start,
 )
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample

@@ -9,9 +9,9 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.losses.base import SmoothLoss, inner_solution, register_loss
-from kernelet.learners.direct.search.objective import InnerSolution, Start
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
 from kernelet.solvers import Solution, squared_hinge_ridge_many
-from kernelet.solvers.squared_hinge.nearby import SEARCH_TOL, squared_losses_nearby
+from kernelet.solvers.squared_hinge.nearby import SEARCH_TOL, Machines, squared_losses_nearby
 
 if TYPE_CHECKING:
     from kernelet.learners.direct.problems.svm import SVMProblem
@@ -73,12 +73,15 @@ def _near(
 ) -> InnerSolution | None:
     """All machines from those of a nearby problem; None where they are not near enough."""
     near = squared_losses_nearby(Phi, problem.intervals(Phi.dtype), problem.C, *start, **options)
-    if near is None:
-        return None
+    return None if near is None else of_nearby(near)
+
+
+def of_nearby(near: Machines, shift: float = 0.0) -> InnerSolution:
+    """All machines; ``shift`` is added to their scores."""
     return InnerSolution(
         value=float(near.values.sum()),
         weights=near.weights,
-        intercepts=near.intercepts,
+        intercepts=near.intercepts + shift if shift else near.intercepts,
         score_gradient=-near.pulls,
         norm_gradient=np.ones(near.intercepts.size),
         gap=float(near.gaps.max(initial=0.0)),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular, svd
 
-from kernelet.kernels.numerics.arrays import IndexArray
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start, no_feature
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start, no_feature
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import FeatureMap, Targets
@@ -60,7 +60,7 @@ class ContrastProblem:
         """A closed form is as it is."""
         return self.solve(Phi.astype(np.float64, copy=False), start)
 
-    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> ContrastProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> ContrastProblem:
         """The same problem over some of its rows; what they cost in common makes no difference."""
         return ContrastProblem(self.Y[index], self.share[index], self.mu)
 
@@ -71,14 +71,7 @@ class ContrastProblem:
         """Solve each contrast in closed form."""
         columns = [self._direction(Phi, y) for y in self.Y.T]
         directions, slopes, eigenvalues = zip(*columns, strict=True)
-        return InnerSolution(
-            value=-float(sum(eigenvalues)),
-            weights=np.stack(directions, axis=1),
-            intercepts=np.zeros(len(columns)),
-            score_gradient=np.stack(slopes, axis=1),
-            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
-            gap=0.0,
-        )
+        return _contrasts(directions, eigenvalues, np.stack(slopes, axis=1), self.mu)
 
     def _direction(self, Phi: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """The direction with w'(S_w + mu I)w = 1, dF/df by (63), and the eigenvalue."""
@@ -98,6 +91,23 @@ class ContrastProblem:
         distance = float(contrast @ w)
         slope = 2.0 * eigenvalue * self.share * (centred @ w) - 2.0 * distance * (P[0] - P[1])
         return w, slope, eigenvalue
+
+
+def _contrasts(
+    directions: Sequence[FloatArray],
+    eigenvalues: Sequence[float],
+    slopes: FloatArray,
+    mu: float,
+) -> InnerSolution:
+    """The solution for all contrasts; a closed form has no gap."""
+    return InnerSolution(
+        value=-float(sum(eigenvalues)),
+        weights=np.stack(directions, axis=1),
+        intercepts=np.zeros(len(directions)),
+        score_gradient=slopes,
+        norm_gradient=2.0 * mu * np.array(eigenvalues),
+        gap=0.0,
+    )
 
 
 class DiscriminantProblem:
@@ -205,6 +215,10 @@ class ContrastBlockProblem:
         """The problem over some rows in memory, whose weights stand for all."""
         return ContrastProblem(self.targets.of(codes), weights, self.mu)
 
+    def scaled(self, cost: float) -> ContrastBlockProblem:
+        """The same problem: what all rows cost in common makes no difference."""
+        return self
+
     def solve(
         self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
     ) -> InnerSolution:
@@ -216,14 +230,7 @@ class ContrastBlockProblem:
         sums, products = moments.sums / moments.sizes.sum(), moments.products / moments.sizes.sum()
         found = [self._direction(k, share, sums, products) for k in self.targets.positive]
         directions, eigenvalues = zip(*found, strict=True)
-        return InnerSolution(
-            value=-float(sum(eigenvalues)),
-            weights=np.stack(directions, axis=1),
-            intercepts=np.zeros(len(found)),
-            score_gradient=np.empty((0, len(found))),
-            norm_gradient=2.0 * self.mu * np.array(eigenvalues),
-            gap=0.0,
-        )
+        return _contrasts(directions, eigenvalues, np.empty((0, len(found))), self.mu)
 
     def _direction(
         self, positive: int, share: FloatArray, sums: FloatArray, products: FloatArray

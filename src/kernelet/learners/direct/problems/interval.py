@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.learners.direct.losses.base import inner_solution
+from kernelet.learners.direct.losses.squared_hinge import of_nearby
+from kernelet.learners.direct.search.inner_problem import INNER_TOL, InnerSolution, Start
 from kernelet.solvers.hinge.interval import interval_ridge, one_class_ridge
 from kernelet.solvers.solution import Solution
 from kernelet.solvers.squared_hinge.interval import squared_interval_ridge
@@ -38,7 +40,7 @@ class IntervalProblem:
         C_lower: FloatArray,
         C_upper: FloatArray,
         size: float,
-        tol: float = 1e-7,
+        tol: float = INNER_TOL,
     ) -> None:
         self.intervals = lower, upper, C_lower, C_upper
         self.size = size
@@ -46,7 +48,7 @@ class IntervalProblem:
 
     @classmethod
     def tube(
-        cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = 1e-7
+        cls, y: FloatArray, C: FloatArray, epsilon: float, size: float, tol: float = INNER_TOL
     ) -> IntervalProblem:
         """Deviations beyond epsilon cost C_i a unit: support vector regression."""
         problem = cls(y - epsilon, y + epsilon, C, C, size, tol)
@@ -56,7 +58,7 @@ class IntervalProblem:
 
     @classmethod
     def pinball(
-        cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = 1e-7
+        cls, y: FloatArray, C: FloatArray, quantile: float, size: float, tol: float = INNER_TOL
     ) -> IntervalProblem:
         """Deviations cost C_i q a unit below the target and C_i (1 - q) above it."""
         return cls(y, y, quantile * C, (1.0 - quantile) * C, size, tol)
@@ -67,7 +69,7 @@ class IntervalProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(interval_ridge(Phi, *self.intervals, size=self.size, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> IntervalProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> IntervalProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         lower, upper, C_lower, C_upper = (part[index] for part in self.intervals)
         part = IntervalProblem(lower, upper, scale * C_lower, scale * C_upper, self.size, self.tol)
@@ -100,7 +102,7 @@ class SquaredIntervalProblem:
     """
 
     def __init__(
-        self, lower: FloatArray, upper: FloatArray, C: FloatArray, tol: float = 1e-7
+        self, lower: FloatArray, upper: FloatArray, C: FloatArray, tol: float = INNER_TOL
     ) -> None:
         self.lower, self.upper = lower, upper
         self.C = C
@@ -108,24 +110,25 @@ class SquaredIntervalProblem:
 
     @classmethod
     def tube(
-        cls, y: FloatArray, C: FloatArray, epsilon: float, tol: float = 1e-7
+        cls, y: FloatArray, C: FloatArray, epsilon: float, tol: float = INNER_TOL
     ) -> SquaredIntervalProblem:
         """Deviations cost C_i times the square of what they have beyond epsilon."""
         return cls(y - epsilon, y + epsilon, C, tol)
 
     def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
         """Solve by Newton steps from the start, and with more care where these do not get there."""
-        near = None if start is None else self._near(Phi, start, tol=self.tol)
-        if near is None:
-            nearby = None if start is None else (start[0][:, 0], float(start[1][0]))
-            return _inner(
-                squared_interval_ridge(
-                    Phi, self.lower, self.upper, self.C, self.C, tol=self.tol, start=nearby
-                )
+        near = nearby = None
+        if start is not None:
+            near = self._near(Phi, start, tol=self.tol)
+            nearby = start[0][:, 0], float(start[1][0])
+        return near or _inner(
+            squared_interval_ridge(
+                Phi, self.lower, self.upper, self.C, self.C, tol=self.tol, start=nearby
             )
-        return near
+        )
 
     is_sum = True
+    n_outputs = 1
 
     @property
     def smooth(self) -> SquaredIntervalProblem:
@@ -139,7 +142,7 @@ class SquaredIntervalProblem:
         if start is None:
             start = np.zeros((Phi.shape[1], 1)), np.zeros(1)
         near = self._near(Phi, start, slopes=slopes, tol=SEARCH_TOL, prove=False)
-        return self.solve(Phi.astype(np.float64), start) if near is None else near
+        return near or self.solve(Phi.astype(np.float64), start)
 
     def _near(self, Phi: FloatArray, start: Start, **options: Any) -> InnerSolution | None:
         if self.lower.max() <= self.upper.min():
@@ -150,25 +153,15 @@ class SquaredIntervalProblem:
         near = squared_losses_nearby(
             Phi, intervals.astype(Phi.dtype), self.C, start[0], start[1] - middle, **options
         )
-        if near is None:
-            return None
-        return InnerSolution(
-            value=float(near.values[0]),
-            weights=near.weights,
-            intercepts=near.intercepts + middle,
-            score_gradient=-near.pulls,
-            norm_gradient=np.ones(1),
-            gap=float(near.gaps[0]),
-        )
+        return None if near is None else of_nearby(near, middle)
 
     def row_losses(self, solution: InnerSolution) -> FloatArray:
         """What each row costs at the solution."""
+        # a slope is 2 C times the root of the loss
         losses: FloatArray = np.square(solution.score_gradient[:, 0]) / (4.0 * self.C)
         return losses
 
-    def subset(
-        self, index: NDArray[np.intp], scale: float | FloatArray = 1.0
-    ) -> SquaredIntervalProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> SquaredIntervalProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return SquaredIntervalProblem(
             self.lower[index], self.upper[index], scale * self.C[index], self.tol
@@ -199,7 +192,7 @@ class OneClassProblem:
         Relative duality gap of each solve.
     """
 
-    def __init__(self, C: FloatArray, nu: float, tol: float = 1e-7) -> None:
+    def __init__(self, C: FloatArray, nu: float, tol: float = INNER_TOL) -> None:
         self.C = C
         self.nu = nu
         self.tol = tol
@@ -211,17 +204,10 @@ class OneClassProblem:
         """Solve by an interior point, which takes no start."""
         return _inner(one_class_ridge(Phi, self.C, self.nu, tol=self.tol))
 
-    def subset(self, index: NDArray[np.intp]) -> OneClassProblem:
+    def subset(self, index: IndexArray) -> OneClassProblem:
         """The same problem over some of its rows."""
         return OneClassProblem(self.C[index], self.nu, self.tol)
 
 
 def _inner(solution: Solution) -> InnerSolution:
-    return InnerSolution(
-        value=solution.primal_value,
-        weights=solution.weights[:, None],
-        intercepts=np.array([solution.intercept]),
-        score_gradient=-solution.multipliers[:, None],
-        norm_gradient=np.ones(1),
-        gap=solution.gap,
-    )
+    return inner_solution([solution], -solution.multipliers[:, None])

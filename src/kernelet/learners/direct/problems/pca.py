@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start, no_feature
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start, no_feature
 
 
 class PrincipalProblem:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
 
 
 class ReducedSetProblem:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 
-from kernelet.learners.direct.search.objective import FloatArray, InnerSolution, Start
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
+from kernelet.learners.direct.search.inner_problem import InnerSolution, Start
 from kernelet.machine import KernelMachine
 from kernelet.solvers.ridge_system import ridge_triangle
 from kernelet.subspace import WhitenedMap
@@ -63,6 +61,11 @@ class RidgeProblem:
     is_sum = True
 
     @property
+    def n_outputs(self) -> int:
+        """How many targets there are."""
+        return int(self.Y.shape[1])
+
+    @property
     def smooth(self) -> RidgeProblem:
         """The problem itself: its loss has a derivative."""
         return self
@@ -79,7 +82,7 @@ class RidgeProblem:
         losses: FloatArray = np.einsum("ij,ij->i", slopes, slopes) / (2.0 * self.C)
         return losses
 
-    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> RidgeProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> RidgeProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return RidgeProblem(self.Y[index], scale * self.C[index], self.fit_intercept)
 
@@ -112,7 +115,7 @@ class RidgeProblem:
 
 
 def leave_one_out(
-    machine: KernelMachine, X: Any, Y: FloatArray, weights: FloatArray, C: float, bias: bool
+    machine: KernelMachine, X: Rows, Y: FloatArray, weights: FloatArray, C: float, bias: bool
 ) -> FloatArray:
     """Deviations of each row from the machine that is fitted without it, the vectors held.
 

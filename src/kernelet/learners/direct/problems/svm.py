@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.losses import MarginLoss, find_loss
-from kernelet.learners.direct.search.objective import InnerSolution, Start
-from kernelet.learners.direct.search.out_of_core_objective import BlockInnerSolution
+from kernelet.learners.direct.search.inner_problem import (
+    INNER_TOL,
+    BlockInnerSolution,
+    InnerSolution,
+    Start,
+)
 from kernelet.rows import LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.solvers.blocks.margins import Targets
@@ -36,7 +37,7 @@ class SVMProblem:
     is_sum = True
 
     def __init__(
-        self, Y: FloatArray, C: FloatArray, loss: str | MarginLoss = "hinge", tol: float = 1e-7
+        self, Y: FloatArray, C: FloatArray, loss: str | MarginLoss = "hinge", tol: float = INNER_TOL
     ) -> None:
         self.Y, self.C, self.tol = Y, C, tol
         self.margin_loss = find_loss(loss) if isinstance(loss, str) else loss
@@ -78,7 +79,7 @@ class SVMProblem:
         """The same problem, to be solved to another tolerance."""
         return SVMProblem(self.Y, self.C, self.margin_loss, tol)
 
-    def subset(self, index: NDArray[np.intp], scale: float | FloatArray = 1.0) -> SVMProblem:
+    def subset(self, index: IndexArray, scale: float | FloatArray = 1.0) -> SVMProblem:
         """The same problem over some of its rows, whose costs are multiplied."""
         return SVMProblem(self.Y[index], scale * self.C[index], self.margin_loss, self.tol)
 

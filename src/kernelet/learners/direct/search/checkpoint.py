@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.learners.direct.search.joint_place import JointEvaluation
 from kernelet.learners.direct.search.learn import SearchStart
+from kernelet.learners.direct.search.objective import JointEvaluation
 from kernelet.learners.direct.search.result import Progress
 from kernelet.persistence import ModelFileError, Record
 from kernelet.persistence.container import read_record, write_record

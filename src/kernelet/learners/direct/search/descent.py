@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Objective
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.objective import Evaluation, Objective
 from kernelet.learners.direct.search.result import (
     INTERRUPTED,
     NO_STEP,
@@ -17,23 +18,43 @@ from kernelet.learners.direct.search.result import (
     Progress,
 )
 
-# The search ends after this many steps in a row that lower W by less than a share of it.
+# The search ends after this many steps in a row that lower W by less than a share of it: a single
+# short step may come from a line search that was cut short.
 _STALL_STEPS = 3
-_MEMORY = 20
-# How often vectors that no longer help may be replaced.
-_MAX_REVIVALS = 5
-# Share by which W may rise when vectors are replaced; the steps that follow have to win it back.
-_REVIVAL_RISE = 1e-2
-# Steps on a sample before they are compared with its error.
-_FIRST_STEPS = 5
+# That share is a tenth of tol, and smaller above ten vectors, by the root of their number: the more
+# vectors there are to move, the more steps are left when steps become small.
+_QUIET_SHARE = 0.1
+_FEW_VECTORS = 10
 # Above this many vectors smooth losses end earlier, in proportion: on the training rows of 21 sets
 # the error of 50 vectors is then 5.7 % by validation, with the end of 20 vectors 5.9 %, in less
 # time. Beyond three times as much, satimage and letter get worse.
 _MANY_VECTORS = 20
 _EARLIEST_END = 3.0
-# The share of the steps that may be taken on a sample of the rows.
+# Steps that L-BFGS remembers, each as two arrays of the size of the vectors. With 6 or 10 of them
+# searches are not faster at the same error, by validation on training rows.
+MEMORY = 20
+# Evaluations for each step that is allowed. Steps take little more than one on average; the limit
+# is for line searches that fail again and again.
+_EVALUATIONS_PER_STEP = 3
+# The gradient ends a leg at this share of tol: far below it, so that W itself decides in general.
+_GRADIENT_SHARE = 1e-2
+# How often vectors that no longer help may be replaced, so that a search does not go on replacing
+# the same ones; a search that has none to replace ends without it.
+_MAX_REVIVALS = 5
+# Share by which W may rise when vectors are replaced; the steps that follow have to win it back,
+# and the end before is kept where they do not.
+_REVIVAL_RISE = 1e-2
+# Steps on a sample before they are compared with its error: the first ones of L-BFGS are short for
+# lack of curvature, and would all look like noise.
+_FIRST_STEPS = 5
+# The share of the steps that may be taken on a sample of the rows, so that a search which runs out
+# of steps has taken some on all of them.
 _SAMPLE_STEPS = 0.75
-# A value this small means that the kernel underflows on all rows; it cannot serve as a unit.
+# Changes of W below this share are rounding: some thousand times the machine epsilon of 2e-16, for
+# the sums over rows.
+_ROUNDING = 1e-12
+# A value this small means that the kernel underflows on all rows; it cannot serve as a unit. The
+# least number is 1e-308, and W is divided by its unit.
 _NOTHING = 1e-200
 
 
@@ -97,9 +118,8 @@ class _Search:
         self.objective = objective
         self.max_iter = max_iter
         self.tol = tol
-        # the more vectors there are to move, the more steps are left when steps become small
         m = Z.shape[0] if objective.holds_rank else min(Z.shape[0], _MANY_VECTORS)
-        self.quiet_drop = 0.1 * tol * min(1.0, (10 / m) ** 0.5)
+        self.quiet_drop = _QUIET_SHARE * tol * min(1.0, (_FEW_VECTORS / m) ** 0.5)
         if not objective.holds_rank:
             self.quiet_drop *= min(_EARLIEST_END, max(1.0, Z.shape[0] / _MANY_VECTORS))
         self.on_step = on_step
@@ -156,7 +176,7 @@ class _Search:
         return True
 
     def _has_few_steps_left(self) -> bool:
-        """The last quarter of the steps is for all rows."""
+        """Whether the steps that are left are for all rows."""
         return not self.has_enough_rows and self.n_iter >= _SAMPLE_STEPS * self.max_iter
 
     def _revive(self, revive: Callable[[Evaluation], FloatArray | None] | None) -> bool:
@@ -202,15 +222,15 @@ class _Search:
                 callback=self._accepted,
                 options={
                     "maxiter": self.max_iter - self.n_iter,
-                    "maxfun": 3 * self.max_iter,
-                    "maxcor": _MEMORY,
+                    "maxfun": _EVALUATIONS_PER_STEP * self.max_iter,
+                    "maxcor": MEMORY,
                     "ftol": 0.0,
-                    "gtol": self.tol * 1e-2,
+                    "gtol": self.tol * _GRADIENT_SHARE,
                 },
             )
         if self._has_another_rank() and self.quiet < _STALL_STEPS:
             self.rank = self.best.natural_rank
-            if self.best.value < start.value - 1e-12 * abs(start.value):
+            if self.best.value < start.value - _ROUNDING * abs(start.value):
                 return
         self.converged = not (self.stopped or self.wants_rows) and (
             self.n_iter < self.max_iter or result.success
@@ -221,7 +241,7 @@ class _Search:
 
     def _has_fallen(self) -> bool:
         """Whether W is lower than at the start by more than its rounding."""
-        return self._lowest().value < self.first - 1e-12 * abs(self.first)
+        return self._lowest().value < self.first - _ROUNDING * abs(self.first)
 
     def _took_no_step(self) -> bool:
         """Whether no step has lowered W, on the only sample there was, though it has a slope."""
@@ -239,7 +259,6 @@ class _Search:
         drop = before.value - self.best.value
         is_quiet = drop < self.quiet_drop * abs(self.best.value) and self.n_iter > self.judged_from
         self.quiet = self.quiet + 1 if is_quiet else 0
-        # not after the first steps of L-BFGS, which are short for lack of curvature
         can_judge = not self.has_enough_rows and self.n_iter >= self.n_iter_before + _FIRST_STEPS
         self.wants_rows = can_judge and self.objective.is_noise(before, self.best)
         if self._has_few_steps_left() and self.objective.is_sample:
@@ -273,14 +292,16 @@ class _Search:
         n_steps = self.n_iter - self.n_iter_before
         pace = (time.perf_counter() - self.begun) / max(1, n_steps)
         left, on_all = self.max_iter - self.n_iter, 0
-        if self.objective.is_sample:  # the last quarter of the steps takes all rows
+        if self.objective.is_sample:  # the last steps take all rows
             on_all = min(left, self.max_iter - int(_SAMPLE_STEPS * self.max_iter))
         return pace * (left - on_all + on_all * self.objective.n_rows / self.objective.n_used)
 
     def _rows_per_second(self) -> float | None:
         """How fast out-of-core rows are gone through."""
         read = self.objective.rows_read
-        return None if read is None else read / max(time.perf_counter() - self.started, 1e-9)
+        # the clock may not have moved yet
+        seconds = max(time.perf_counter() - self.started, np.finfo(np.float64).eps)
+        return None if read is None else read / seconds
 
     def result(self) -> Descent:
         try:

@@ -4,42 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
 
 import numpy as np
 
 from kernelet.kernels import Kernel, require_input_gradient
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.kernels.radial import RadialKernel
 from kernelet.learners.direct.kernel_learning.choice import KernelTask
 from kernelet.learners.direct.kernel_learning.input_stage import are_distances_precise
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.search.descent import minimize_over_vectors
+from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.objective import InnerProblem, Objective, Start
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective, SampledObjective
+from kernelet.learners.direct.search.objective import Objective
 from kernelet.learners.direct.search.out_of_core_objective import BlockObjective
 from kernelet.learners.direct.search.result import Descent, Progress
-from kernelet.learners.direct.search.rows import (
-    GrowingSample,
-    RowsInMemory,
-    RowsOutOfCore,
-    SearchRows,
-)
-from kernelet.learners.direct.search.sampled_objective import SampledObjective
+from kernelet.learners.direct.search.rows import RowsInMemory, RowsOutOfCore, SearchRows
 from kernelet.learners.direct.search.vector_exchange import resized, revived
 
 # What is called after every step; the search ends when it returns True.
 OnStep = Callable[[Progress], bool | None]
 
-# The inner solves need not be more accurate than the search over Z can notice.
+# The tolerance of inner solves, in units of tol: they need not be more accurate than the search
+# over Z can notice, which ends where steps lower W by a share of a tenth of tol or less.
 INNER_SHARE = 1e-2
-# The tolerance of a search that another one goes on from.
+# The least tolerance of a search that another one goes on from: the default of `SparseSVC`. What it
+# would win by more steps belongs to another loss.
 _FIRST_TOL = 1e-2
 # L-BFGS goes on from a checkpoint without its memory: its first steps are small wherever it is. On
 # digits a search that was broken off half way could end after three of them, at a W 11 % above.
 UNJUDGED_STEPS = 10
-# What memory is set aside for where a search may change the number of its vectors.
+# The vectors that memory is set aside for where there is no joint search, which knows how many
+# there are. More only make the largest sample too large, in proportion to their kernel values.
 _MANY_VECTORS = 100
 
 
@@ -97,14 +94,14 @@ class Limits:
         Steps at the beginning that may be as small as they like.
     """
 
-    max_iter: int = 300
-    tol: float = 3e-3
+    max_iter: int
+    tol: float
     n_before: int = 0
     n_unjudged: int = 0
 
 
 def learn_direct(
-    X: Any,
+    X: Rows,
     kernel: Kernel,
     inner: InnerProblem,
     vectors: FloatArray,
@@ -193,8 +190,9 @@ def search_vectors(
         random_state=seed,
         on_step=_preliminary(on_step) if is_first else on_step,
     )
-    if joint is not None and task.learn != "nothing" and not is_trial:
-        drops = task.learn == "features" and rows.inner.smooth.is_sum
+    if joint is not None and not task.learn.is_nothing and not is_trial:
+        # what is no sum over rows has no loss on rows held out
+        drops = task.learn.has_scale_per_feature and joint.is_sum
         first = _settled(first, joint, drops, seed)
     if not is_first:
         return first
@@ -233,20 +231,22 @@ def _joint_objective(
     m = start.vectors.shape[0]
     n_vectors = m if start.n_vectors is None else start.n_vectors
     # vectors that are added or dropped are not where a search would end
-    is_near = (start.n_vectors == m or start.is_prepared) and task.learn == "nothing"
+    is_near = (start.n_vectors == m or start.is_prepared) and task.learn.is_nothing
     if smooth is None or (is_near and is_twin) or task.vectors_alone:
         return None
     # the twin of a loss that is not smooth can do with a sample of out-of-core rows
     searched = RowsInMemory(rows.X, rows.weights, smooth) if is_twin else rows
-    sample = searched.sample(seed, n_vectors)
-    if not _can_join(task.kernel, sample):
+    sample, kernel = searched.sample(seed, n_vectors), task.kernel
+    if not isinstance(kernel, RadialKernel):
+        return None
+    if not are_distances_precise(sample.extent, kernel, np.float64):
         return None
     solution = start.solution
     if solution is not None and solution[1].size != smooth.n_outputs:
         solution = None  # read from a file that is not to be trusted
     return JointObjective(
         sample,
-        task.kernel,
+        kernel,
         task.learn,
         n_vectors,
         n_first=start.n_rows,
@@ -254,13 +254,6 @@ def _joint_objective(
         rank=task.rank,
         unit=start.unit,
         start=solution,
-    )
-
-
-def _can_join(kernel: Kernel, rows: GrowingSample) -> TypeGuard[RadialKernel]:
-    """Whether `JointObjective` can be computed."""
-    return isinstance(kernel, RadialKernel) and are_distances_precise(
-        rows.extent, kernel, np.float64
     )
 
 
@@ -276,9 +269,7 @@ def _settled(end: Descent, objective: JointObjective, drops: bool, seed: int) ->
     return replace(end, best=best, kernel_gain=gain)
 
 
-def _preliminary(
-    on_step: OnStep | None,
-) -> OnStep | None:
+def _preliminary(on_step: OnStep | None) -> OnStep | None:
     """What is called after the steps of a search from where another goes on."""
     if on_step is None:
         return None

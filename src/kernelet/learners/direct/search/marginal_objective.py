@@ -1,27 +1,35 @@
-"""The marginal objective W(Z) over rows in memory; see `objective` for what it is."""
+"""The marginal objective W(Z) over rows in memory, or a sample; see `objective` for what it is."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import check_rows, dense
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows
+from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
 from kernelet.learners.direct.search.objective import (
-    Chart,
     Evaluation,
-    FloatArray,
-    InnerProblem,
-    Objective,
+    candidate_rows,
+    nearby_start,
     subspace_of,
+)
+from kernelet.learners.direct.search.samples import (
+    GrowingSample,
+    first_size,
+    next_size,
+    proven,
+    stacked,
 )
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.subspace import WhitenedMap
 
-# Above this share of rows with a gradient, copying them costs more than pulling zeros back.
+# Above this share of rows with a gradient, copying them costs more than pulling zeros back. Near it
+# both cost the same, so that its size hardly matters.
 _MOST_ROWS = 0.7
 
 
@@ -30,38 +38,47 @@ class VectorChart:
 
     bounds: Bounds | None = None
 
-    def __init__(self, objective: Objective, Z: FloatArray) -> None:
-        self._objective, self._start = objective, Z
+    def __init__(
+        self, evaluate: Callable[[FloatArray, int | None], Evaluation], Z: FloatArray
+    ) -> None:
+        self._evaluate, self._start = evaluate, Z
         self._scale = float(np.sqrt(np.mean(np.var(Z, axis=0)))) or 1.0
         self.size = Z.size
 
     def at(self, x: FloatArray, rank: int | None) -> Evaluation:
-        return self._objective(self._start + self._scale * x.reshape(self._start.shape), rank)
+        return self._evaluate(self._start + self._scale * x.reshape(self._start.shape), rank)
 
     def slopes(self, at: Evaluation) -> FloatArray:
-        slopes: FloatArray = self._scale * at.gradient.ravel()
-        return slopes
+        return self._scale * at.gradient.ravel()
 
 
-class VectorObjective:
-    """What objectives of the vectors alone, over all rows, have in common; a mixin."""
+class VectorObjective(ABC):
+    """What objectives of the vectors alone, over all rows, have in common; see `Objective`."""
 
     holds_rank = True
 
+    @abstractmethod
+    def __call__(
+        self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
+    ) -> Evaluation: ...
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int: ...
+
     @property
     def is_sample(self) -> bool:
-        """Whether some of the rows stand for all."""
         return False
 
     @property
-    def n_used(self: Any) -> int:
-        return int(self.n_rows)
+    def n_used(self) -> int:
+        return self.n_rows
 
-    def threads(self: Any, n_products: int) -> AbstractContextManager[None]:
+    def threads(self, n_products: int) -> AbstractContextManager[None]:
         # a sample of the rows may be in use, or be all that is worked on here
         return one_thread_if_small(min(self.n_rows, self.n_used) * n_products)
 
-    def around(self: Any, at: Evaluation) -> Chart:
+    def around(self, at: Evaluation) -> VectorChart:
         return VectorChart(self, at.vectors)
 
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
@@ -85,12 +102,14 @@ class MarginalObjective(VectorObjective):
     inner : InnerProblem
     """
 
-    def __init__(self, X: Any, kernel: Kernel, inner: InnerProblem) -> None:
+    rows_read: int | None = None  # rows in memory are not counted
+
+    def __init__(self, X: Rows, kernel: Kernel, inner: InnerProblem) -> None:
         self.X = check_rows(X)
         self.kernel = kernel
         self.inner = inner
         self.n_evaluations = 0
-        self._last: tuple[FloatArray, FloatArray] | None = None
+        self._last: Start | None = None
 
     def __call__(
         self, Z: FloatArray, rank: int | None = None, like: Evaluation | None = None
@@ -104,10 +123,7 @@ class MarginalObjective(VectorObjective):
         gram, gram_pullback = prepared.linearize(Z)
         subspace = subspace_of(self.kernel, Z, gram, rank)
         K, pullback = prepared.linearize(self.X)
-        start = None
-        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
-            # the basis of the subspace turns with Z; coefficients are what carries over
-            start = subspace.weights(self._last[0]), self._last[1]
+        start = nearby_start(subspace, self._last)
         solution = self.inner.solve(subspace.features_from_values(K), start)
         beta = subspace.coefficients(solution.weights)
         self._last = beta, solution.intercepts
@@ -125,25 +141,70 @@ class MarginalObjective(VectorObjective):
         """Rows that are worked on at once."""
         return int(self.X.shape[0])
 
-    @property
-    def rows_read(self) -> None:
-        """Rows in memory are not counted."""
-        return None
-
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows that might become vectors: ``n_rows`` at random, or all."""
-        n = int(self.X.shape[0])
-        index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
-        return np.asarray(dense(self.X[index]), dtype=np.float64)
+        return candidate_rows(self.X, n_rows, rng)
 
     def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
         """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
-        active = np.flatnonzero(at.score_gradient.any(axis=1))
-        slope: FloatArray = self.kernel(self.X[active], candidates).T @ at.score_gradient[active]
-        return slope
+        slopes = at.row_slopes
+        active = np.flatnonzero(slopes.any(axis=1))
+        return self.kernel(self.X[active], candidates).T @ slopes[active]
 
     def without_gradient(self, Z: FloatArray) -> Evaluation:
         """Value and machine at Z for kernels that have no gradient in their vectors."""
         subspace = WhitenedMap.from_vectors(self.kernel, Z)
         solution = self.inner.solve(subspace.features(self.X), None)
         return Evaluation.of(subspace, solution, np.full_like(Z, np.nan))
+
+
+class SampledObjective(MarginalObjective):
+    """W(Z) of a smooth problem on a sample, which doubles when a search on it has ended.
+
+    For kernels that are not radial, or too narrow for the rounding of their distances, and for the
+    paper's search over Fisher directions, whose steps are those of the vectors alone; for others
+    there is `JointObjective`.
+
+    Parameters
+    ----------
+    source : GrowingSample
+        The rows, and the inner problem over them.
+    kernel : Kernel
+        With gradients in its vectors.
+    n_first : int, default=0
+        Rows of the sample that the search begins on, at least.
+    """
+
+    def __init__(self, source: GrowingSample, kernel: Kernel, n_first: int = 0) -> None:
+        self.source = source
+        X = source.take(first_size(source, n_first))
+        super().__init__(X, kernel, source.problem(X.shape[0]))
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some of the rows stand for all."""
+        return self.n_used < self.source.n_rows
+
+    @property
+    def n_used(self) -> int:
+        """Rows of the sample."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """All rows."""
+        return self.source.n_rows
+
+    def on_more_rows(self, at: Evaluation, all_rows: bool = False) -> Evaluation | None:
+        """W at the same vectors on twice as many rows; None where there are no more in memory."""
+        size = next_size(self.source, self.n_used, all_rows)
+        more = self.source.take(size) if size > self.n_used else self.X[:0]
+        if not more.shape[0]:
+            return None
+        self.X = stacked(self.X, more)
+        self.inner = self.source.problem(self.n_used)
+        return self(at.vectors)
+
+    def proven(self, at: Evaluation) -> Evaluation:
+        """W at the same vectors on all rows."""
+        return proven(self.source, at)

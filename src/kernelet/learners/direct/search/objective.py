@@ -11,79 +11,37 @@ By the envelope theorem (19) beta and b are held fixed in the derivative, so
 .. math:: \nabla_{z_u} W = \sum_i \frac{\partial F}{\partial f_i} \beta_u \nabla_{z_u} k(x_i, z_u)
           + \frac{\partial F}{\partial q} \nabla_{z_u} \tfrac12 \beta' K^z \beta .
 
-An `InnerProblem` solves the problem over given features and reports dF/df and dF/dq; this module
+An `InnerProblem` solves the problem over given features and reports dF/df and dF/dq; an `Objective`
 does the rest, for any kernel with gradients and any number of outputs that share the vectors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, dense
+from kernelet.learners.direct.search.inner_problem import (
+    BlockInnerSolution,
+    InnerSolution,
+    Slopes,
+    Start,
+)
 from kernelet.machine import KernelMachine
 from kernelet.subspace import WhitenedMap
-
-FloatArray = NDArray[np.float64]
-
-
-Start = tuple[FloatArray, FloatArray]
-
-
-@dataclass(frozen=True, eq=False)
-class InnerSolution:
-    """The solved convex problem over features Phi = phi_z(X).
-
-    Attributes
-    ----------
-    value : float
-        The optimum, W(Z).
-    weights : ndarray of shape (rank, outputs)
-    intercepts : ndarray of shape (outputs,)
-    score_gradient : ndarray of shape (n, outputs)
-        dF/df at the optimum; for a loss, the derivative of the loss of each row. Of no row where
-        the problem was solved by sums over out-of-core rows.
-    norm_gradient : ndarray of shape (outputs,)
-        dF/dq_k for q_k = 1/2 beta_k' K^z beta_k; 1 for 1/2 ||w||^2.
-    gap : float
-        Relative duality gap or residual of the inner solve.
-    row_losses : ndarray of shape (n,) or None
-        What each row costs, where it does not follow from the score gradient.
-    """
-
-    value: float
-    weights: FloatArray
-    intercepts: FloatArray
-    score_gradient: FloatArray
-    norm_gradient: FloatArray
-    gap: float
-    row_losses: FloatArray | None = None
-
-
-def no_feature(n_rows: int) -> InnerSolution:
-    """The one output that there is where the kernel is zero on all rows: nothing."""
-    nothing = np.zeros(1)
-    return InnerSolution(0.0, np.zeros((0, 1)), nothing, np.zeros((n_rows, 1)), nothing, 0.0)
-
-
-class InnerProblem(Protocol):
-    """A convex (or eigenvalue) problem over explicit features."""
-
-    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
-        """Solve it over these features, from (weights, intercepts) of a nearby problem."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """W at Z, with its gradient and the machine there.
 
-    ``score_gradient`` is that of the inner solution, in the form that the objective knows.
+    ``score_gradient`` is that of the inner solution: an array, or `Slopes` of out-of-core rows.
     """
 
     vectors: FloatArray
@@ -95,11 +53,16 @@ class Evaluation:
     natural_rank: int
     gap: float
     kernel: Kernel
-    score_gradient: Any
+    score_gradient: FloatArray | Slopes
     norm_gradient: FloatArray
 
     @classmethod
-    def of(cls, space: WhitenedMap, solution: Any, gradient: FloatArray) -> Evaluation:
+    def of(
+        cls,
+        space: WhitenedMap,
+        solution: InnerSolution | BlockInnerSolution,
+        gradient: FloatArray,
+    ) -> Evaluation:
         """From the solution over the features of a subspace, and the gradient in its vectors."""
         return cls(
             vectors=space.vectors,
@@ -116,9 +79,46 @@ class Evaluation:
         )
 
     @property
+    def row_slopes(self) -> FloatArray:
+        """dF/df of each row and output, where the rows are in memory."""
+        assert isinstance(self.score_gradient, np.ndarray)
+        return self.score_gradient
+
+    @property
     def machine(self) -> KernelMachine:
         """The kernel machine that attains the value."""
         return KernelMachine(self.kernel, self.vectors, self.coefficients, self.intercepts)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Parameters of the input stage, and coordinates of the vectors behind it."""
+
+    parameters: FloatArray
+    v: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointEvaluation(Evaluation):
+    """W at a place, with its gradient there; ``value`` includes the regulariser.
+
+    Attributes
+    ----------
+    place : Place
+    slopes : ndarray
+        In the parameters, then in the coordinates of the vectors.
+    regulariser : float
+    unit : float
+        W at the start of the search, in which the regulariser is measured.
+    row_losses : ndarray or None
+        Of the rows of the sample, where not all rows are in use.
+    """
+
+    place: Place
+    slopes: FloatArray
+    regulariser: float
+    unit: float
+    row_losses: FloatArray | None
 
 
 def subspace_of(kernel: Kernel, Z: FloatArray, gram: FloatArray, rank: int | None) -> WhitenedMap:
@@ -128,6 +128,21 @@ def subspace_of(kernel: Kernel, Z: FloatArray, gram: FloatArray, rank: int | Non
     except np.linalg.LinAlgError:
         # fewer directions than were held fixed: a line search has moved vectors together
         return WhitenedMap.from_gram(kernel, Z, gram)
+
+
+def nearby_start(space: WhitenedMap, last: Start | None) -> Start | None:
+    """Weights and intercepts from the last coefficients and intercepts, for as many vectors."""
+    if last is None or last[0].shape[0] != space.vectors.shape[0]:
+        return None
+    # the basis of the subspace turns with Z; coefficients are what carries over
+    return space.weights(last[0]), last[1]
+
+
+def candidate_rows(X: Rows, n_rows: int, rng: np.random.Generator) -> FloatArray:
+    """Rows that might become vectors: ``n_rows`` at random, or all."""
+    n = int(X.shape[0])
+    index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
+    return np.asarray(dense(X[index]), dtype=np.float64)
 
 
 class Chart(Protocol):
@@ -143,6 +158,33 @@ class Chart(Protocol):
     def slopes(self, at: Evaluation) -> FloatArray:
         """The gradient of W in these coordinates."""
         ...
+
+
+class PlaceChart:
+    """Changes of the parameters, then of the coordinates of the vectors."""
+
+    def __init__(
+        self,
+        evaluate: Callable[[Place], JointEvaluation],
+        place: Place,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        self._evaluate, self._start = evaluate, place
+        self.size = place.parameters.size + place.v.size
+        self.bounds: Bounds | None = None
+        if np.isfinite(lower).any():  # without any, L-BFGS need not look at bounds
+            free = np.full(place.v.size, np.inf)
+            self.bounds = Bounds(np.append(lower, -free), np.append(upper, free))
+
+    def at(self, x: FloatArray, rank: int | None) -> JointEvaluation:
+        split = self._start.parameters.size
+        v = self._start.v + x[split:].reshape(self._start.v.shape)
+        return self._evaluate(Place(self._start.parameters + x[:split], v))
+
+    def slopes(self, at: Evaluation) -> FloatArray:
+        assert isinstance(at, JointEvaluation)
+        return at.slopes
 
 
 class Objective(Protocol):

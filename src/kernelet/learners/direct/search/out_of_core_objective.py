@@ -6,77 +6,29 @@ vectors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import dense
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import (
+    BlockInnerSolution,
+    BlockProblem,
+    RowSlopes,
+    Slopes,
+    Start,
+)
 from kernelet.learners.direct.search.marginal_objective import VectorObjective
-from kernelet.learners.direct.search.objective import Evaluation, FloatArray, Start, subspace_of
+from kernelet.learners.direct.search.objective import (
+    Evaluation,
+    candidate_rows,
+    nearby_start,
+    subspace_of,
+)
 from kernelet.rows import Block, LabelledBlocks
 from kernelet.rows.labelled import Sample
 from kernelet.subspace import WhitenedMap
-
-
-class RowSlopes(Protocol):
-    """dF/df of the rows of a block, which can be sent to where they are."""
-
-    def __call__(self, block: Block, Phi: FloatArray) -> FloatArray:
-        """Of shape (n, outputs)."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class OwnSlopes:
-    """What some rows add to the slope of one output."""
-
-    X: Any
-    slopes: FloatArray
-    output: int
-
-
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """dF/df of all rows.
-
-    Attributes
-    ----------
-    of_rows : RowSlopes
-    own : sequence of OwnSlopes
-        On top, for rows that are at hand.
-    space : WhitenedMap
-        The features in which the slopes are given.
-    """
-
-    of_rows: RowSlopes
-    space: WhitenedMap
-    own: Sequence[OwnSlopes] = field(default_factory=tuple)
-
-
-@dataclass(frozen=True, eq=False)
-class BlockInnerSolution:
-    """The solved inner problem; as `InnerSolution`, but for the form of the slopes."""
-
-    value: float
-    weights: FloatArray
-    intercepts: FloatArray
-    score_gradient: Slopes
-    norm_gradient: FloatArray
-    gap: float
-    n_passes: int
-
-
-class BlockProblem(Protocol):
-    """A convex (or eigenvalue) problem over the features of out-of-core rows."""
-
-    def solve(
-        self, rows: LabelledBlocks, sample: Sample, space: WhitenedMap, start: Start | None
-    ) -> BlockInnerSolution:
-        """Solve it over these features, from (weights, intercepts) of a nearby problem."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +71,7 @@ class BlockObjective(VectorObjective):
     kernel : Kernel
         With gradients in its vectors.
     inner : BlockProblem
+        That is not smooth.
     """
 
     def __init__(
@@ -129,7 +82,7 @@ class BlockObjective(VectorObjective):
         self.inner = inner
         self.n_evaluations = 0
         self.n_passes = 0
-        self._last: tuple[FloatArray, FloatArray] | None = None
+        self._last: Start | None = None
 
     @property
     def n_rows(self) -> int:
@@ -156,11 +109,9 @@ class BlockObjective(VectorObjective):
         self.n_evaluations += 1
         gram, gram_pullback = self.kernel.prepare(Z).linearize(Z)
         space = subspace_of(self.kernel, Z, gram, rank)
-        start = None
-        if self._last is not None and self._last[0].shape[0] == Z.shape[0]:
-            # the basis of the subspace turns with Z; coefficients are what carries over
-            start = space.weights(self._last[0]), self._last[1]
+        start = nearby_start(space, self._last)
         solution = self.inner.solve(self.rows, self.sample, space, start)
+        assert isinstance(solution, BlockInnerSolution)
         beta = space.coefficients(solution.weights)
         self._last = beta, solution.intercepts
         asked = _GradientPass(solution.score_gradient.of_rows, space, beta)
@@ -175,13 +126,12 @@ class BlockObjective(VectorObjective):
 
     def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Rows of the sample that might become vectors."""
-        n = self.n_rows
-        index = np.arange(n) if n <= n_rows else np.sort(rng.choice(n, n_rows, replace=False))
-        return np.asarray(dense(self.sample.block.X[index]), dtype=np.float64)
+        return candidate_rows(self.sample.block.X, n_rows, rng)
 
     def slope_at(self, at: Evaluation, candidates: FloatArray) -> FloatArray:
         """sum_i dF/df_i k(x_i, c) for each candidate c and each output."""
-        slopes: Slopes = at.score_gradient
+        slopes = at.score_gradient
+        assert isinstance(slopes, Slopes)
         asked = _CandidatePass(slopes.of_rows, slopes.space, candidates)
         slope = np.array(self.rows.total(asked, "candidates"))
         for own in slopes.own:

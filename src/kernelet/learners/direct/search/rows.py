@@ -1,8 +1,6 @@
 """The rows of a search over vectors, with the inner problem over them, wherever they are.
 
-Most steps of a search need few rows. So it sees them as a random sample in memory that grows, whose
-costs stand for all rows, and needs all of them only for the convex problem at its end. This is the
-one place of the direct method that knows whether rows are in memory.
+This and `samples` are the places of the direct method that know whether rows are in memory.
 """
 
 from __future__ import annotations
@@ -10,68 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, dense, is_sparse
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.base.training_kernel import without_rounding
-from kernelet.learners.direct.search.objective import InnerProblem, InnerSolution, Start
-from kernelet.rows import Block
-from kernelet.rows.nested_samples import NestedSamples
-from kernelet.subspace import WhitenedMap
-
-# A sample of more than this share of the rows is not worth it: all are taken.
-_LARGEST_SAMPLE = 0.75
-# Numbers that a search on a sample of out-of-core rows may hold: 1 GB in single precision. Of each
-# row these are its features and their squares, and about six arrays each of m kernel values and of
-# k scores, as measured. At 20 columns, 20 vectors and two classes these are 1.4 million rows.
-_MOST_NUMBERS = 250_000_000
-_ARRAYS = 6
-
-
-class GrowingSample(Protocol):
-    """A random sample of the rows, in memory, that grows.
-
-    Attributes
-    ----------
-    n_rows : int
-        All rows that count.
-    n_least, n_most : int
-        The fewest that a search may begin on, and the most that can be in memory.
-    is_sparse : bool
-    centre, spread : ndarray of shape (d,)
-        Means and standard deviations of the columns, over all rows; 0 for CSR rows, which are not
-        centred.
-    extent : ndarray of shape (d,)
-        How far the values of each column reach: from the smallest to the largest, or from 0 for CSR
-        rows; of out-of-core rows, in the first sample.
-    """
-
-    n_rows: int
-    n_least: int
-    n_most: int
-    is_sparse: bool
-    centre: FloatArray
-    spread: FloatArray
-    extent: FloatArray
-
-    def take(self, n: int) -> Any:
-        """The rows that are missing for a sample of about ``n``, in random order."""
-        ...
-
-    def problem(self, n: int) -> Any:
-        """The inner problem over the first ``n`` rows taken, whose costs stand for all rows."""
-        ...
-
-    def at_hand(self) -> tuple[Any, Any]:
-        """Rows that judge a kernel when the search has ended, and the inner problem over them."""
-        ...
-
-    def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution:
-        """The inner problem over all rows, in double precision and with a certificate."""
-        ...
+from kernelet.learners.direct.search.inner_problem import (
+    BlockProblem,
+    LossProblem,
+    SearchProblem,
+)
+from kernelet.learners.direct.search.samples import (
+    GrowingSample,
+    SampleInMemory,
+    SampleOutOfCore,
+    smooth_of,
+)
 
 
 class SearchRows(Protocol):
@@ -83,7 +35,7 @@ class SearchRows(Protocol):
         Rows and columns.
     X, weights : array or CSR of shape (n, d), ndarray of shape (n,)
         Rows in memory that stand for all.
-    inner : InnerProblem
+    inner : SearchProblem
         The problem over these.
     callback_data : dict
         X and y, for callbacks.
@@ -92,11 +44,11 @@ class SearchRows(Protocol):
     @property
     def shape(self) -> tuple[int, int]: ...
     @property
-    def X(self) -> Any: ...
+    def X(self) -> Rows: ...
     @property
     def weights(self) -> FloatArray: ...
     @property
-    def inner(self) -> Any: ...
+    def inner(self) -> SearchProblem: ...
     @property
     def callback_data(self) -> dict[str, Any]: ...
 
@@ -113,9 +65,9 @@ class SearchRows(Protocol):
 class RowsInMemory:
     """Rows in memory; see `SearchRows`."""
 
-    X: Any
+    X: Rows
     weights: FloatArray
-    inner: Any
+    inner: SearchProblem
     y: Any = None
 
     @property
@@ -127,14 +79,15 @@ class RowsInMemory:
         return {"X": self.X} if self.y is None else {"X": self.X, "y": self.y}
 
     def scaled(self, cost: float) -> RowsInMemory:
+        assert isinstance(self.inner, LossProblem)
         return replace(self, inner=self.inner.scaled(cost))
 
-    def some(self, index: IndexArray, inner: InnerProblem) -> RowsInMemory:
+    def some(self, index: IndexArray, inner: SearchProblem) -> RowsInMemory:
         """Some of the rows, with the problem over them."""
         return RowsInMemory(self.X[index], self.weights[index], inner)
 
     def sample(self, seed: int, n_vectors: int) -> SampleInMemory:
-        return SampleInMemory(self.X, self.inner, seed)
+        return SampleInMemory(self.X, smooth_of(self.inner), seed)
 
 
 class RowsOutOfCore:
@@ -143,11 +96,11 @@ class RowsOutOfCore:
     Parameters
     ----------
     data : OutOfCoreData
-    problem : block problem
-        Over all rows; see `problems.svm.ClassProblem`.
+    problem : BlockProblem
+        Over all rows.
     """
 
-    def __init__(self, data: OutOfCoreData, problem: Any) -> None:
+    def __init__(self, data: OutOfCoreData, problem: BlockProblem) -> None:
         self.data, self.problem = data, problem
         self.shape = data.rows.shape
         self.X, self.weights = data.sample.block.X, data.sample.weights
@@ -162,9 +115,9 @@ class RowsOutOfCore:
 
 
 def labelled_rows(
-    data: TrainingData | OutOfCoreData, problem: Any, classes: NDArray[Any]
+    data: TrainingData | OutOfCoreData, problem: BlockProblem, classes: NDArray[Any]
 ) -> SearchRows:
-    """Rows with classes and a problem stated for classes, such as `ClassProblem`."""
+    """Rows with classes, and a problem stated for these."""
     if isinstance(data, OutOfCoreData):
         return RowsOutOfCore(data, problem)
     inner = problem.over(data.codes, data.weights)
@@ -176,124 +129,3 @@ def at_hand(rows: SearchRows) -> RowsInMemory:
     if isinstance(rows, RowsInMemory):
         return rows
     return RowsInMemory(rows.X, rows.weights, rows.inner)
-
-
-def first_size(rows: GrowingSample, n: int) -> int:
-    """The size of the sample that a search begins on, if n rows would do."""
-    n = max(n, rows.n_least)
-    return min(n if n <= _LARGEST_SAMPLE * rows.n_rows else rows.n_rows, rows.n_most)
-
-
-def next_size(rows: GrowingSample, n: int, all_rows: bool) -> int:
-    """The size of the sample that follows one of n rows, or the largest; n where that is it."""
-    return first_size(rows, rows.n_rows if all_rows else 2 * n)
-
-
-def extent_of(X: Any) -> FloatArray:
-    """How far the values of each column reach; see `GrowingSample`."""
-    ends = [np.asarray(dense(end), dtype=np.float64) for end in (X.min(axis=0), X.max(axis=0))]
-    extent: FloatArray = np.abs(ends).max(axis=0) if is_sparse(X) else ends[1] - ends[0]
-    return extent.ravel()
-
-
-class SampleInMemory:
-    """Rows in memory, of which a sample is the beginning of a permutation.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    problem : SmoothProblem
-        Over all rows.
-    seed : int
-        Draws the permutation.
-    """
-
-    def __init__(self, X: Any, problem: Any, seed: int) -> None:
-        self.X, self.whole = X, problem
-        self.n_rows = self.n_most = int(X.shape[0])
-        # what is no sum over rows is not known from a sample
-        self.n_least = 0 if problem.is_sum else self.n_rows
-        self.is_sparse = is_sparse(X)
-        self.centre = self.spread = np.zeros(X.shape[1])
-        if not self.is_sparse:
-            self.centre = X.mean(axis=0, dtype=np.float64)
-            self.spread = without_rounding(self.centre, X.std(axis=0, dtype=np.float64))
-        self.extent = extent_of(X)
-        self._order = np.random.default_rng(seed).permutation(self.n_rows)
-        self._n_taken = 0
-
-    def take(self, n: int) -> Any:
-        start, self._n_taken = self._n_taken, max(n, self._n_taken)
-        return self.X[self._order[start : self._n_taken]]
-
-    def problem(self, n: int) -> Any:
-        return self.whole.subset(self._order[:n], self.n_rows / n)
-
-    def at_hand(self) -> tuple[Any, Any]:
-        return self.X, self.whole
-
-    def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution:
-        solution: InnerSolution = self.whole.solve(space.features(self.X), start)
-        return solution
-
-
-class SampleOutOfCore:
-    """A sample of rows in files or on Dask, which grows by a pass; see `GrowingSample`.
-
-    Parameters
-    ----------
-    data : OutOfCoreData
-        Whose sample is the one that a search begins on.
-    problem : smooth block problem
-        Over all rows.
-    seed : int
-        Draws the rows by which the sample grows.
-    n_vectors : int
-    """
-
-    def __init__(self, data: OutOfCoreData, problem: Any, seed: int, n_vectors: int) -> None:
-        self.data, self.whole = data, problem
-        first = data.sample
-        self._nested = NestedSamples(data.rows, first, seed)
-        self._rng = np.random.default_rng(seed)
-        self._codes = np.empty(0, dtype=np.intp)
-        self._weights = np.empty(0)
-        self.n_rows = self._nested.n_rows
-        self.n_least = first.represents.size
-        n_numbers = 2 * data.rows.n_features + _ARRAYS * (n_vectors + data.n_classes)
-        self.n_most = min(self.n_rows, max(self.n_least, _MOST_NUMBERS // n_numbers))
-        self.is_sparse = is_sparse(first.block.X)
-        self.centre: FloatArray = np.zeros(data.rows.n_features)
-        self.spread: FloatArray = np.zeros(data.rows.n_features)
-        if not self.is_sparse:
-            self.centre, self.spread = data.centre, data.spread
-        self.extent = extent_of(first.block.X)
-
-    def take(self, n: int) -> Any:
-        first = self.data.sample.block
-        missing = [] if self._codes.size else [first]
-        more = self._nested.grow(n)
-        if more is not None:
-            missing.append(more)
-        # rows come back in their order; in a random one, any first of them stand for all
-        block = Block.joined(
-            [part.take(self._rng.permutation(part.codes.size)) for part in missing]
-            or [first.take(np.empty(0, dtype=np.intp))]
-        )
-        self._codes = np.concatenate([self._codes, block.codes])
-        self._weights = np.concatenate([self._weights, block.weights])
-        return block.X
-
-    def problem(self, n: int) -> Any:
-        codes = self._codes[:n]
-        counts = self.data.rows.class_counts
-        represents = counts / np.maximum(1, np.bincount(codes, minlength=counts.size))
-        return self.whole.over(codes, self._weights[:n] * represents[codes])
-
-    def at_hand(self) -> tuple[Any, Any]:
-        sample = self.data.sample
-        return sample.block.X, self.whole.over(sample.block.codes, sample.weights)
-
-    def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution:
-        solution: InnerSolution = self.whole.solve(self.data.rows, self.data.sample, space, start)
-        return solution
