@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--jobs", type=int, default=1, help="processes")
     run.add_argument("--slow", action="store_true", help="also what takes hours")
 
-    show = commands.add_parser("show", help="ours beside the paper's")
+    show = commands.add_parser("show", help="our figures next to the paper's")
     show.add_argument("table", choices=table_names(), metavar="TABLE")
     show.add_argument("--only", nargs="+", default=[], metavar="DATASET")
     show.add_argument("--method", nargs="+", default=[], metavar="METHOD")
@@ -110,7 +110,7 @@ def narrowed(table: Table, conditions: Sequence[str]) -> Table:
 
 
 def show_table(table: Table, only: Sequence[str], chosen_methods: Sequence[str]) -> None:
-    """Print a table, ours beside the paper's."""
+    """Print a table, our figures next to the paper's."""
     everything = compare(table, table_ledger(table.name))
     comparisons = [
         comparison

@@ -4,7 +4,7 @@ As in table 4 of Huang, Zheng, King and Lyu, who chose them by cross-validation 
 `python -m benchmarks.arbitrary_norm_choice [DATASET ...]` prints, for each data set, the parameters
 of best accuracy over the folds among those with no more vectors than the paper's plus a fifth, and
 the width of best accuracy for the RVM. They are kept in the data set's file. Such a choice is
-optimistic; the nested figure beside it is not.
+optimistic; the nested figure next to it is not.
 """
 
 from __future__ import annotations

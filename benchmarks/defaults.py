@@ -1,8 +1,8 @@
 """How the defaults of SparseSVC were settled: errors on training rows that were held out.
 
-`python -m benchmarks.defaults [--only SET ...]` fits 20 vectors with the defaults and with what was
-tried beside them to three quarters of the training rows of every shared set, and prints the error
-on the last quarter; test rows are not looked at. Lines go to `results/choices/defaults.csv`.
+`python -m benchmarks.defaults [--only SET ...]` fits 20 vectors with the defaults, and with the
+alternatives that were tried, to three quarters of the training rows of every shared set, and prints
+the error on the last quarter; test rows are not used. Lines go to `results/choices/defaults.csv`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The most that our error may be on a frontier, printed beside what it is."""
+"""Upper limits on our error on a frontier, printed with the error."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def run(
     keep : Path, default=None
         A folder for the files that failed.
     progress : int, default=0
-        Print a line for every so many files.
+        Print a line after every ``progress`` files.
     mutations : collection of str, default=all
         Names of the ways to damage them.
     """

@@ -269,7 +269,7 @@ def _with_header(data: bytes, header: str) -> bytes:
 
 
 def _repacked(data: bytes, header: dict[str, Any]) -> bytes:
-    """The arrays behind one another, in the order and sizes that the header tells."""
+    """The arrays one after the other, in the order and sizes that the header states."""
     old = _header(data)
     start, pieces, end = 8 + _header_length(data), [], 0
     for name in old:

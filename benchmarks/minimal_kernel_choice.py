@@ -3,7 +3,7 @@
 As in table 2 of Fung, Mangasarian and Smola, who tuned the width for each data set:
 `python -m benchmarks.minimal_kernel_choice [DATASET ...]` prints, for each data set, the parameters
 of best ten-fold correctness among those with no more vectors than the paper's plus a fifth. They
-are kept in the data set's file. Such a choice is optimistic; the nested figure beside it is not.
+are kept in the data set's file. Such a choice is optimistic; the nested figure next to it is not.
 """
 
 from __future__ import annotations

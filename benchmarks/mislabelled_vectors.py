@@ -1,4 +1,4 @@
-"""How many of the vectors are rows with a wrong label, beside their share in the training set.
+"""How many of the vectors are rows with a wrong label, against their share in the training set.
 
 Ripley's data with 5, 10 and 15 % of the labels switched, 100 draws of 100 rows each, the parameters
 of the paper: `python -m benchmarks.mislabelled_vectors`.

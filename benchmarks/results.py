@@ -1,4 +1,4 @@
-"""The csv that a run appends to, line by line, and that a killed run goes on from."""
+"""The csv that a run appends to, line by line, and that a killed run continues from."""
 
 from __future__ import annotations
 

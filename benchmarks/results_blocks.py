@@ -47,7 +47,7 @@ class QuotedTable:
     """A table with one row for each data set.
 
     ``rows`` maps the first cell of a row to a data set; ``{row}`` in ``file`` and in the filters of
-    the columns stands for it.
+    the columns is replaced by it.
     """
 
     heading: str

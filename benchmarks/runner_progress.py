@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Progress(Protocol):
-    """Something that is told of every finished task."""
+    """Something that is notified of every finished task."""
 
     def step(self, text: str) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Ours beside the paper's, with standard errors, differences and what is outside the tolerance."""
+"""Our figures and the paper's, with standard errors, differences and what exceeds the tolerance."""
 
 from __future__ import annotations
 

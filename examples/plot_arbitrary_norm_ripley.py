@@ -4,9 +4,9 @@ Few vectors, typical of their class
 
 Figures 1 and 3 of Huang, Zheng, King and Lyu (2009). Above: an SVM with a polynomial kernel, and
 the same with the zero-norm of its coefficients as penalty. Below: SVM, relevance vector machine and
-L0-norm SVM with a Gaussian kernel on 100 points of Ripley's mixture. Where there are points the
-boundaries are nearly the same; the vectors (circles) are not. Those of the SVM lie near the
-boundary or on the wrong side, the others' amid their class.
+L0-norm SVM with a Gaussian kernel on 100 points of Ripley's mixture. Where there are points, the
+boundaries are nearly the same, but the vectors (circles) differ. Those of the SVM lie near the
+boundary or on the wrong side, those of the others in the middle of their class.
 
 With ``KERNELET_DATA`` set to a folder that has ``ripley.npz`` the rows are Ripley's own; otherwise
 they are drawn from the same density.

@@ -2,11 +2,11 @@
 One checkerboard, nine methods
 ==============================
 
-A board of sixteen fields, 1000 points, a Gaussian kernel of the same width for all. The SVM keeps
-the points near the lines. Most others draw nearly the same lines from far fewer vectors (dots):
-learned ones lie wherever they serve best, chosen ones are points of the board. Sixteen that are
-neither, the centres of k-means, are too few. Above each board: vectors, and the share of it that
-is coloured wrongly.
+A board of sixteen fields, 1000 points, and a Gaussian kernel of the same width for all methods. The
+SVM keeps the points near the lines. Most others draw nearly the same lines from far fewer vectors
+(dots): learned vectors lie wherever they serve best, chosen ones are points of the board. Sixteen
+k-means centres, which are neither, are too few. The titles give the number of vectors and the share
+of the board that is coloured wrongly.
 """
 
 import matplotlib.pyplot as plt

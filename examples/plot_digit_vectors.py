@@ -6,7 +6,7 @@ Example 2 and figure 1 of Wu, Schölkopf and Bakır (2006): a machine that tells
 of the SVM's vectors. The vectors are learned, not chosen from the data, and yet look like digits.
 
 With ``KERNELET_DATA`` set to a folder that has ``usps.npz`` the images are the paper's (smoothed,
-16 x 16); otherwise scikit-learn's 8 x 8 digits stand in.
+16 x 16); otherwise they are scikit-learn's 8 x 8 digits.
 """
 
 import os
@@ -43,8 +43,8 @@ train, test = np.isin(y_train, (3, 8)), np.isin(y_test, (3, 8))
 X_train, y_train, X_test, y_test = X_train[train], y_train[train], X_test[test], y_test[test]
 
 svc = SVC(C=10.0, gamma=gamma).fit(X_train, y_train)
-# the paper's machine: the hinge loss and a kernel that is given; learned scales would blur pixels
-# that matter little
+# the paper's machine: the hinge loss and a given kernel; learned scales would blur pixels that
+# matter little
 paper = {"loss": "hinge", "learn_kernel": False, "C": 10.0}
 sparse = SparseSVC(12, gamma=gamma, init="random", random_state=0, **paper).fit(X_train, y_train)
 for name, model, n in (("SVC", svc, len(svc.support_)), ("SparseSVC", sparse, 12)):

@@ -2,10 +2,10 @@
 An exported model at work
 =========================
 
-A machine of 24 vectors learns three spirals from 2000 points, and is written as C. Where a C
-compiler is at hand the file is compiled and colours the plane; elsewhere the same model is
-written as JSON and evaluated by the few lines of plain Python below, which know nothing of
-kernelet. Right: how far the program's scores are from those of the model in Python.
+A machine with 24 vectors learns three spirals from 2000 points, and is written as C. If there is a
+C compiler, the file is compiled and colours the plane; otherwise the same model is written as JSON
+and evaluated by the few lines of plain Python below, which do not use kernelet. Right: how far the
+program's scores are from those of the model in Python.
 """
 
 import ctypes
@@ -65,7 +65,7 @@ def scores_from_json(model, rows, folder):
     path = Path(folder) / "spirals.json"
     kernelet.export.json(model, path, dtype="float32")
     document = json.loads(path.read_text(encoding="utf-8"))
-    # the Gaussian kernel, on features each of which is multiplied by a scale
+    # the Gaussian kernel, on features that are each multiplied by a scale
     scales, gamma = document["kernel"]["scales"], document["kernel"]["kernel"]["gamma"]
     scores = []
     for row in rows.tolist():

@@ -2,9 +2,9 @@
 How many vectors are enough
 ===========================
 
-`BudgetSearchCV` cross-validates a list of budgets and takes the smallest whose score is within one
-standard error of the best. `FrontierDisplay` draws its results: error against vectors, with the
-full SVM as the line to meet, and against bytes; ``x="microseconds"`` is the time per row.
+`BudgetSearchCV` cross-validates a list of budgets and chooses the smallest whose score is within
+one standard error of the best. `FrontierDisplay` draws its results: error against vectors, with the
+full SVM as a line for comparison, and against bytes; ``x="microseconds"`` is the time per row.
 """
 
 import matplotlib.pyplot as plt

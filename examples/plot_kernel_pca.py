@@ -1,11 +1,11 @@
 """
-Noise taken off digits, by 60 vectors
-=====================================
+Denoising digits with 60 vectors
+================================
 
-Kernel principal components describe a digit by few numbers, and the way back from these numbers
-gives a digit without the noise. scikit-learn's KernelPCA keeps all 1200 training images for that;
-`SparseKernelPCA` learns 60 vectors for the components and as many for the way back. The curve says
-how much of the variance the leading components keep.
+Kernel principal components describe a digit by few numbers, and the inverse transform of these
+numbers gives a digit without the noise. scikit-learn's KernelPCA keeps all 1200 training images for
+that; `SparseKernelPCA` learns 60 vectors for the components and 60 for the inverse transform. The
+curve shows how much of the variance the leading components keep.
 """
 
 import matplotlib.pyplot as plt

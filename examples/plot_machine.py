@@ -2,9 +2,9 @@
 A machine in the plane
 ======================
 
-What a machine does with two features: regions, boundary, margins, data and the vectors, their area
-growing with the coefficient. Left the full SVM and all its support vectors, in the middle a machine
-with five vectors of its own, right one for three classes that share six.
+What a machine does with two features: regions, boundary, margins, data and the vectors, whose area
+grows with the coefficient. Left: the full SVM and all its support vectors. Middle: a machine with
+five learned vectors. Right: a machine for three classes that share six vectors.
 """
 
 import matplotlib.pyplot as plt

@@ -3,12 +3,12 @@ Three digits in the plane
 =========================
 
 Figure 1 of Tsang, Kocsor and Kwok (2006): the digits 0, 6 and 9 in two dimensions, by kernel Fisher
-discriminant analysis and by maximum margin discriminant analysis. Both separate the classes; but
-Fisher's features need the kernel values of a row with all training rows, margin features those with
-their core sets.
+discriminant analysis and by maximum margin discriminant analysis. Both separate the classes, but
+Fisher's features need the kernel values of a row with all training rows, and margin features only
+those with their core sets.
 
 With ``KERNELET_DATA`` set to a folder that has ``optdigits.npz`` the digits are the paper's;
-otherwise scikit-learn's, the test rows among them, stand in.
+otherwise they are scikit-learn's, which are the paper's test rows.
 """
 
 import os

@@ -3,9 +3,9 @@ Mislabelled rows do not become vectors
 ======================================
 
 Figure 4 of Huang, Zheng, King and Lyu (2009): 5, 10 and 15 % of 100 training labels are switched
-(squares). To an SVM nearly every mislabelled row is an error and hence a vector, so that the
-machine grows with the noise. The zero-norm of the coefficients asks for rows that explain many
-others: the number of vectors stays as it was, and mislabelled rows are seldom among them.
+(squares). For an SVM nearly every mislabelled row is an error and hence a vector, so the machine
+grows with the noise. The zero-norm of the coefficients favours rows that explain many others: the
+number of vectors stays the same, and mislabelled rows are seldom among them.
 """
 
 import matplotlib.pyplot as plt

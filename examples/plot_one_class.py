@@ -2,9 +2,9 @@
 One class, few vectors
 ======================
 
-A one-class SVM learns where rows usually are, and keeps the share `nu` of them as vectors at
-least. `SparseOneClassSVM` learns the same contour with a handful. Colours show the score, the
-line is where it is zero, crosses are rows outside of it.
+A one-class SVM learns where rows usually are, and keeps at least the share `nu` of them as
+vectors. `SparseOneClassSVM` learns the same contour with a handful. Colours show the score, the
+line is where it is zero, and crosses are rows outside.
 """
 
 import matplotlib.pyplot as plt

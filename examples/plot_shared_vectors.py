@@ -2,9 +2,9 @@
 Vectors that all classes share
 ==============================
 
-One-vs-rest machines usually have vectors of their own. `SparseSVC` lets all classes share theirs: a
-prediction costs as many kernel values as there are vectors, however many classes there are. Five
-classes in the plane, ten vectors in both pictures: left two for each class, right ten for all.
+One-vs-rest machines usually have one set of vectors per class. In `SparseSVC` all classes share
+their vectors: a prediction costs one kernel value per vector, however many classes there are. Both
+pictures have five classes and ten vectors: left two for each class, right ten for all.
 """
 
 import matplotlib.pyplot as plt

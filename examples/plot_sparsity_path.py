@@ -2,8 +2,8 @@
 On the way to a small machine
 =============================
 
-`SparsityPathDisplay` shows what a method does step by step. Left, the objective of a machine with a
-fixed number of vectors falls as the vectors are moved. Right, machines along a path of budgets:
+`SparsityPathDisplay` shows what a method does step by step. Left: the objective of a machine with a
+fixed number of vectors falls as the vectors are moved. Right: machines along a path of budgets;
 each has more vectors than the one before, and a lower objective.
 """
 

@@ -2,9 +2,9 @@
 What the vectors look like
 ==========================
 
-`VectorsDisplay` shows the vectors of a machine: as pictures where the features are pixels, and else
-as a table in the units of the data, here behind a StandardScaler. Above each picture, and before
-each row, stands the class that the vector speaks for most, with its coefficient.
+`VectorsDisplay` shows the vectors of a machine: as pictures if the features are pixels, otherwise
+as a table in the units of the data, here behind a StandardScaler. The title of each picture, and
+the label of each row, is the class with the vector's largest coefficient, and that coefficient.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from kernelet import SparseSVC, VectorsDisplay
 
 pixels, digits = load_digits(return_X_y=True)
-# with the kernel as it is; learned scales would blur pixels that matter little
+# the kernel is not learned; learned scales would blur pixels that matter little
 digit_model = SparseSVC(20, C=10.0, learn_kernel=False, random_state=0).fit(pixels / 16, digits)
 display = VectorsDisplay.from_estimator(digit_model)
 display.ax_.set_title(f"{digit_model.n_vectors_} vectors that tell ten digits apart")

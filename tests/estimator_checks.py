@@ -20,7 +20,7 @@ from kernelet import learners
 # suite leaves out of these checks too, they have no fit that learns.
 MADE_BY_FUNCTIONS = {"CalibratedClassifier"}
 
-# Parameters beside the defaults that lead through other code.
+# Parameters, other than the defaults, that lead through other code.
 VARIANTS = {
     "KernelFisherClassifier": [{"n_vectors": 3}],
     "KernelFisherDiscriminant": [{"n_vectors": 3}],

@@ -153,7 +153,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def _estimators() -> dict[str, Callable[[], Any]]:
-    """Every public estimator and that of CONTRIBUTING.md, of six vectors where it can be told."""
+    """Every public estimator and that of CONTRIBUTING.md, with six vectors if that can be set."""
     made: dict[str, Callable[[], Any]] = {}
     kinds = {name: getattr(kernelet, name) for name in kernelet.__all__}
     for name, kind in {**kinds, **contributed.LEARNERS}.items():

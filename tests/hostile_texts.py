@@ -35,7 +35,7 @@ _PIECES = [
 
 
 def hostile(count, seed=0):
-    """So many different texts, the two above first."""
+    """n different texts, the two above first."""
     rng = np.random.default_rng(seed)
     found = dict.fromkeys([INJECTED, FORGED, *_PIECES][:count])
     while len(found) < count:
@@ -50,7 +50,7 @@ def hostile(count, seed=0):
 
 
 def named(names, classes):
-    """A classifier of so many features and classes; rows, one for each of some of the classes."""
+    """A classifier with given numbers of features and classes, and rows of some classes."""
     rng = np.random.default_rng(0)
     chosen = np.linspace(0, len(classes) - 1, min(8, len(classes))).astype(int)
     rows = (

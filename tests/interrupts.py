@@ -44,7 +44,7 @@ def watch_evaluations(
 
 
 def interrupt_after(patch: pytest.MonkeyPatch, n_evaluations: float, **options: Any) -> list[Any]:
-    """KeyboardInterrupt in the evaluation after so many, and in all that follow."""
+    """KeyboardInterrupt after n evaluations, and in all that follow."""
 
     def before(n: int) -> None:
         if n > n_evaluations:
@@ -54,7 +54,7 @@ def interrupt_after(patch: pytest.MonkeyPatch, n_evaluations: float, **options: 
 
 
 def ctrl_c_in(patch: pytest.MonkeyPatch, number: int, most: int = 50) -> list[Any]:
-    """SIGINT to the main thread in an evaluation; at most so many may follow."""
+    """SIGINT to the main thread in an evaluation; at most ``most`` may follow."""
 
     def before(n: int) -> None:
         if n == number:

@@ -1,4 +1,4 @@
-"""The declarative file of a data set: one TOML file each, beside this module.
+"""The declarative file of a data set: one TOML file each, next to this module.
 
 Files of the same form in the folder that ``KERNELET_DATA`` names are found as well.
 """

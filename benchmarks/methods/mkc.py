@@ -22,7 +22,7 @@ STEPS = (1.0, 5.0)
 NESTED_WIDTHS = (0.05, 0.25, 0.5, 1.0)
 NESTED_COSTS = (1.0, 10.0, 100.0)
 NESTED_ROWS = 1000
-# Up to so many rows the SVM is fitted as well, to compare with.
+# Up to this number of rows the SVM is fitted as well, for comparison.
 SVM_ROWS = 1000
 # What `benchmarks.minimal_kernel_choice` has chosen, in the files of the data sets.
 CHOSEN = ("C", "gamma", "mu")
@@ -79,7 +79,7 @@ def figures(fitted: MinimalKernelSVC) -> Figures:
 
 @dataclass(frozen=True)
 class MinimalKernelMethod(Classifier):
-    """Adds the nested choice, the SVM beside it, and the time of the reduced kernel."""
+    """Adds the nested choice, the SVM for comparison, and the time of the reduced kernel."""
 
     def measure(self, split: Split, parameters: Parameters, seed: int) -> Figures:
         measured = super().measure(split, parameters, seed)

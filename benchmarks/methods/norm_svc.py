@@ -18,7 +18,7 @@ from kernelet import NormSVC
 WIDTHS = (0.25, 1.0, 4.0)
 COSTS = (1.0, 10.0)
 NORMS = (0.1, 1.0)
-# Fits of a search inside the folds take hours beyond so many rows.
+# Above this number of rows, the fits of a search inside the folds take hours.
 SEARCHED_ROWS = 1000
 # What `benchmarks.arbitrary_norm_choice` has chosen, in the files of the data sets.
 CHOSEN = ("C", "gamma", "C_norm")

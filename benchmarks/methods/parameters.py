@@ -20,7 +20,7 @@ def mean_distance_gamma(X: np.ndarray) -> float:
 
 
 def with_number_for_gamma(parameters: Parameters, X: np.ndarray) -> dict[str, Any]:
-    """Replace ``gamma = "mean_distance"`` (and a missing gamma) by the number it stands for."""
+    """Replace ``gamma = "mean_distance"`` (and a missing gamma) by its value."""
     resolved = dict(parameters)
     if resolved.get("gamma", "mean_distance") == "mean_distance":
         resolved["gamma"] = mean_distance_gamma(X)

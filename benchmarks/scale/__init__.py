@@ -1,1 +1,1 @@
-"""Fits on rows that are elsewhere: time, memory and bytes against the number of rows."""
+"""Fits on out-of-core rows: time, memory and bytes against the number of rows."""

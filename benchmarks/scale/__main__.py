@@ -80,13 +80,13 @@ def run(exponents: tuple[int, ...]) -> None:
             line = json.loads(out.stdout.splitlines()[-1])
             del line["path"]
             lines.append(line)
-            print(told(line), flush=True)
+            print(summary(line), flush=True)
             write(lines)
     write(predicted(read()), MODEL_CSV)
     draw(lines)
 
 
-def told(line: dict[str, Any]) -> str:
+def summary(line: dict[str, Any]) -> str:
     return (
         f"{line['method']:10s} {line['where']:8s} {line['rows']:9d} rows, "
         f"{line['pieces']:3d} pieces  "
@@ -109,7 +109,7 @@ def show() -> int:
     """Print the figures, what is asked of them, and the model's word; the number that miss."""
     lines = read()
     for line in lines:
-        print(told({**line, "rows": int(line["rows"]), "pieces": int(line["pieces"])}))
+        print(summary({**line, "rows": int(line["rows"]), "pieces": int(line["pieces"])}))
     print()
     missed = 0
     for what, figure, limit in judged(lines):

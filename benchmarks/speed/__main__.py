@@ -1,4 +1,4 @@
-"""All speed figures: ratios measured in one run, beside the limit that each must keep.
+"""All speed figures: ratios measured in one run, each with the limit that it must keep.
 
 `python -m benchmarks.speed [NAME ...] [--csv FILE]`; without names, everything but the long ones
 (`direct_method`, `norm_svc` and others), which are named to be run. `direct_method` has groups, of

@@ -1,9 +1,9 @@
-"""Core sets beside the exact solver and kernel PCA, and their time and memory against the rows.
+"""Core sets against the exact solver and kernel PCA, and their time and memory against the rows.
 
 `python -m benchmarks.speed core_vectors` measures the ratios. `python -m
 benchmarks.speed.core_vectors scaling [EXPONENT]` goes from 10^3 to 10^7 rows (or to 10^EXPONENT) of
 20 columns, from a file above 10^6, each size in a process of its own, and writes
-`results/speed/core_vectors_scaling.csv` and its picture. Memory is read as Linux tells it.
+`results/speed/core_vectors_scaling.csv` and its picture. Memory is what Linux reports.
 """
 
 from __future__ import annotations

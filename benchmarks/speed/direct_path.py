@@ -1,6 +1,6 @@
 """A path of SparseSVC over the budgets 5, 10, 20, 50, 100 against its largest model alone.
 
-Each path is run upwards and downwards. Besides the ratio of the times, every line tells what the
+Each path is run upwards and downwards. Besides the ratio of the times, every line states what the
 path loses to fits from nothing: the mean over the budgets of the test error, in points.
 
 Run `python -m benchmarks.speed direct_path` from the top of the repository.

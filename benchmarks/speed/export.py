@@ -1,4 +1,4 @@
-"""Exported models beside what users of scikit-learn's SVC have today, on digits.
+"""Exported models against what users of scikit-learn's SVC have today, on digits.
 
 50 shared vectors against the full SVC, both in the same run and in turns:
 

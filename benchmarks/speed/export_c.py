@@ -178,7 +178,7 @@ def _clocked(
 
 
 def _check(name: str, answers: np.ndarray, ours: Any, svc: SVC, X: np.ndarray) -> None:
-    """A time is worth nothing unless the answers are right."""
+    """Times mean nothing unless the results are right."""
     if name == "m2cgen":
         first = svc.set_params(decision_function_shape="ovo").decision_function(X)[:, 0]
         svc.set_params(decision_function_shape="ovr")

@@ -1,4 +1,4 @@
-"""The linear programming SVM beside HiGHS, simplex and interior point, in its dual form.
+"""The linear programming SVM against HiGHS, simplex and interior point, in its dual form.
 
 Run `python -m benchmarks.speed.hinge_lasso` from the top of the repository. Features are kernel
 values at sampled centres (Gaussian kernel of two and of ten columns of data), and plain Gaussian

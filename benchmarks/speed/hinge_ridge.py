@@ -1,9 +1,9 @@
-"""`hinge_ridge` beside LIBSVM and LIBLINEAR, and warm starts beside cold ones.
+"""`hinge_ridge` against LIBSVM and LIBLINEAR, and warm starts against cold ones.
 
 Features are those that the solver is for, whitened kernel values of Gaussian clusters, and rows of
 a Gaussian with noisy linear labels. Ours is solved to a relative gap of 1e-6; that its value is the
 lower one is part of what must hold. Times are the best of several, measured in turns; what is
-compiled on first use is compiled before, and its time reported beside the ratios.
+compiled on first use is compiled before, and its time reported with the ratios.
 
 Run `python -m benchmarks.speed.hinge_ridge` from the top of the repository.
 """
@@ -211,7 +211,7 @@ def warm_against_cold(n: int = 7291, m: int = 100, C: float = 10.0) -> list[dict
             "milliseconds": 1e3 * ours,
             "other_milliseconds": 1e3 * other,
         },
-        told(f"warm / cold, {shape}", ours, guessed),
+        measured(f"warm / cold, {shape}", ours, guessed),
     ]
 
 
@@ -223,7 +223,7 @@ def solve_all_rows(Phi: np.ndarray, y: np.ndarray, C: float) -> Subsolution:
     return solve_subproblem(problem, TOL, max_iter=200)
 
 
-def told(what: str, ours: float, other: float | None = None) -> dict[str, object]:
+def measured(what: str, ours: float, other: float | None = None) -> dict[str, object]:
     """A figure without a limit."""
     return {
         "what": what,
@@ -246,14 +246,14 @@ def first_solves() -> list[dict[str, object]]:
     """What the first solve of a process takes, with an empty cache of compiled code and after."""
     if accelerated("hinge_ridge") is None:
         return [
-            told("first hinge_ridge of a process, without numba", first_solve(dict(os.environ)))
+            measured("first hinge_ridge of a process, without numba", first_solve(dict(os.environ)))
         ]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
         compiling, loading = first_solve(environment), first_solve(environment)
     return [
-        told("first hinge_ridge after installation, compiling", compiling),
-        told("first hinge_ridge of a process, from the cache", loading),
+        measured("first hinge_ridge after installation, compiling", compiling),
+        measured("first hinge_ridge of a process, from the cache", loading),
     ]
 
 

@@ -1,4 +1,4 @@
-"""A minimal kernel classifier on a stream of a million rows, beside a fit on as many as fit.
+"""A minimal kernel classifier on a stream of a million rows, against a fit on a part of it.
 
 `python -m benchmarks.speed minimal_kernel_stream`, or with a number of rows
 `python -m benchmarks.speed.minimal_kernel_stream 100000`. The rows are a banana-shaped problem,

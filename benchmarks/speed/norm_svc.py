@@ -1,4 +1,4 @@
-"""`NormSVC` and our relevance vector machine beside two others, on the sets of table 5.
+"""`NormSVC` and our relevance vector machine against two others, on the sets of table 5.
 
 sklearn-rvm is the classical algorithm, as in the paper, and fastrvm the sequential one in C++. All
 are given the same first fold, the norm its own parameters and the RVMs theirs, as in the table, and
@@ -31,7 +31,7 @@ SETS = (
     *("thyroid", "colon", "lymphoma", "diabetis", "german_cv", "flare_solar", "titanic_cv"),
     "twonorm",
 )
-# Above so many rows sklearn-rvm takes ten minutes or more.
+# Above this number of rows sklearn-rvm takes ten minutes or more.
 CLASSICAL_ROWS = 1000
 SLOW_ROWS = 5000
 CLASSICAL_LIMIT, SEQUENTIAL_LIMIT = 7.0, 1.0

@@ -1,4 +1,4 @@
-"""How long a KernelMachine takes, beside what cannot be avoided and beside scikit-learn's SVC.
+"""How long a KernelMachine takes, against what cannot be avoided and scikit-learn's SVC.
 
 Three comparisons, each within one run and with repetitions in turns, since the load of a machine
 changes from second to second; the best time of each counts:
@@ -154,7 +154,7 @@ def one_row(
 
 
 def check_equal(ours: np.ndarray, theirs: np.ndarray) -> None:
-    """Both compute the same function: a time is worth nothing otherwise."""
+    """Both compute the same function: otherwise times mean nothing."""
     tolerance = 1e-3 if ours.dtype == np.float32 else 1e-9
     np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
 

@@ -1,4 +1,4 @@
-"""`squared_hinge_ridge` beside scikit-learn's LinearSVC, at the same objective.
+"""`squared_hinge_ridge` against scikit-learn's LinearSVC, at the same objective.
 
 LinearSVC penalises the bias, so it gets `intercept_scaling`, and the loosest tolerance at which its
 answer is within one per mille of ours in *our* objective. What it could not reach with any

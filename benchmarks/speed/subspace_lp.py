@@ -1,4 +1,4 @@
-"""The LP machine in a Gram subspace on MNIST, beside SVC, HiGHS and its own parts.
+"""The LP machine in a Gram subspace on MNIST, against SVC, HiGHS and its own parts.
 
 `python -m benchmarks.speed subspace_lp`, or `python -m benchmarks.speed.subspace_lp ROWS` for a
 part of the 60000 rows (SVC takes an hour on all of them). SVC is timed on two digits against the

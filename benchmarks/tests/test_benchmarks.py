@@ -413,7 +413,7 @@ def test_margin_and_fisher_features() -> None:
     # the mean of each feature's own core vectors, and their union
     assert 10 < bare["kernel_evaluations"] < bare["n_vectors"] <= 240 and "error" not in bare
     followed = core.measure(split, {**parameters, "classifier": "1nn"}, seed=0)
-    # one fit serves both, and is told with its own time
+    # one fit serves both, and is reported with its own time
     assert {**followed, **bare} == followed and followed["error"] < 40
     other = core.measure(split, {**parameters, "n_components": 3}, seed=0)
     assert other["n_vectors"] < bare["n_vectors"]

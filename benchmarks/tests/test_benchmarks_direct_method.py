@@ -131,7 +131,7 @@ def test_against_the_sources_before() -> None:
         case: [row["holds"] for row in before.rows(bench, case) if "time" in row["what"]]
         for case in before.CASES
     }
-    # a tenth on letter, a fifth elsewhere
+    # a tenth on letter, a fifth on the others
     assert holds.pop("letter") == [False, False]
     assert all(all(each) for each in holds.values())
     # the two are asked for the same

@@ -652,7 +652,7 @@ def test_errors_fall_with_the_dimension() -> None:
     assert checked == 10 + 4 + 4
 
 
-def test_more_landmarks_are_better_and_dearer() -> None:
+def test_more_landmarks_are_better_and_more_expensive() -> None:
     for stem, figure, sign in (
         ("lp_subspace_2", "error", 1),
         ("lp_subspace_3", "error", 1),

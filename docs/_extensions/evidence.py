@@ -2,7 +2,7 @@
 
 ``{figure}`frontier_usps.csv error method=sparse_svc budget=20` `` is the mean over the lines that
 fit, and a link to the csv, which is part of the site; ``{paper-table}`` shows a published table
-beside ours. Neither can be out of date, and one that has no line to stand on breaks the build.
+next to ours. Neither can be out of date, and one without matching lines breaks the build.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def figure(text: str) -> tuple[str, str, str]:
 
 
 class PaperTable(SphinxDirective):
-    """A published table, ours beside it.
+    """A published table next to ours.
 
     Line by line, or with ``:wide:`` a column for each method; ``:rows:`` then names parameters that
-    tell lines apart, beside the data set.
+    distinguish lines, in addition to the data set.
     """
 
     required_arguments = 1
@@ -111,7 +111,7 @@ def wide(table: Table, comparisons: list[Comparison], keys: list[str]) -> list[n
     several = len({comparison.figure for comparison in comparisons}) > 1
     methods = list(dict.fromkeys(comparison.row.method for comparison in comparisons))
     labels = list(dict.fromkeys(_label(comparison, keys, several) for comparison in comparisons))
-    # a method without the parameters, such as the full SVM, stands beside all lines of its data set
+    # a method without the parameters, such as the full SVM, goes to all lines of its data set
     full = [label for label in labels if "" not in label]
     cells: dict[tuple[tuple[str, ...], str], Comparison] = {}
     for comparison in comparisons:

@@ -68,7 +68,7 @@ class LinkNames(SphinxTransform):
 def resolve_short_name(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.Element
 ) -> nodes.Node | None:
-    """A short name where no module is at hand to complete it, as in examples."""
+    """A short name if no module is known to complete it, as in examples."""
     target = public().get(node["reftarget"])
     if node.get("refdomain") != "py" or target is None or target == node["reftarget"]:
         return None

@@ -2,8 +2,7 @@
 
 Methods that an estimator inherits bring scikit-learn's docstrings, whose references are to pages of
 its manual: they become plain text. A document of the project that a page includes links to files
-beside it: where a page shows that file, the link leads there. Everything else that leads nowhere
-stays an error.
+next to it: if a page shows that file, the link leads there. Any other broken link stays an error.
 """
 
 from __future__ import annotations

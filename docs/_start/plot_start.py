@@ -2,8 +2,8 @@
 Start
 =====
 
-From nothing to a machine of 20 vectors, beside the SVM that it replaces. This page is a script; what
-it prints below is what it printed when the site was built.
+Train a machine with 20 vectors, and compare it with the SVM that it replaces. This page is a script; its
+output is from the time when the site was built.
 
 Install
 -------
@@ -45,7 +45,7 @@ print(f"SVC: {len(svc.support_)} vectors, test error {error(svc):.1f} %")
 # %%
 # Twenty vectors
 # --------------
-# You say how many vectors the machine may have. `SparseSVC` then *learns* them: it minimises the SVM's
+# You choose the number of vectors. `SparseSVC` then *learns* them: it minimises the SVM's
 # own objective over the vectors as well as over their coefficients. All ten classes share them, so a
 # prediction costs 20 kernel values in all. By default the loss is the squared hinge, the kernel is learned
 # together with the vectors (a scale for each feature, or combinations of features if there are few of
@@ -78,7 +78,7 @@ print(f"compressed: {fewer.n_vectors_} vectors, test error {error(fewer):.1f} %"
 # %%
 # How many are enough?
 # --------------------
-# `BudgetSearchCV` cross-validates a list of budgets and takes the smallest within one standard error
+# `BudgetSearchCV` cross-validates a list of budgets and chooses the smallest within one standard error
 # of the best.
 
 from kernelet import BudgetSearchCV, FrontierDisplay

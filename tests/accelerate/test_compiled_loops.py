@@ -114,7 +114,7 @@ def test_compiled_products(n, k):
     assert_allclose(sums, v + theta @ A, atol=1e-14)
 
 
-def test_cholesky_tells_of_pivots_that_lost_ten_digits():
+def test_cholesky_reports_pivots_that_lost_ten_digits():
     L = np.zeros((2, 2))
     assert products.cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-9]]), L)
     assert not products.cholesky(np.array([[4.0, 2.0], [2.0, 1.0 + 1e-11]]), L)
@@ -133,7 +133,7 @@ def compiled_direction(A, theta, r, rho):
 
 
 def test_a_direction_keeps_what_is_small_beside_what_is_large():
-    # three rows of weight 1e10: beside them H = I is known to six digits only
+    # three rows of weight 1e10: next to them H = I is known to only six digits
     rng = np.random.default_rng(0)
     A = rng.normal(size=(12, 6))
     theta = np.where(np.arange(12) < 3, 1e10, 1e-6)

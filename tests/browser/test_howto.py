@@ -52,8 +52,8 @@ def test_page(flowers, browser):
         (expected,) = module.model.predict(row.to_frame().T)
         assert answer.text == expected
     # browsers ask every site for a picture of it
-    told = [entry["message"] for entry in browser.get_log("browser")]
-    assert [text for text in told if "favicon.ico" not in text] == []
+    messages = [entry["message"] for entry in browser.get_log("browser")]
+    assert [text for text in messages if "favicon.ico" not in text] == []
 
 
 def _server(folder):

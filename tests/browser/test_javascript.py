@@ -156,7 +156,7 @@ def test_float32(kernel, tmp_path):
     machine = KernelMachine(kernel, rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), [0.1, 0.2])
     (answer,) = run_modules([(machine, X, ["decisionFunction"], "float32")], tmp_path)
     error = np.abs(numbers(answer["decisionFunction"]) - expected(machine, X))
-    # degree 5 at most: so many times is the rounding of a vector felt
+    # degree 5 at most: the rounding of a vector enters up to five times
     assert (error <= bound(machine, X, unit=16 * 2.0**-24)).all()
     assert error.max() > 1e-12  # else it was float64
 

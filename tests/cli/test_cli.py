@@ -326,7 +326,7 @@ def on_a_terminal(folder, *arguments, **environment):
 
 
 @pytest.mark.slow
-def test_a_terminal_has_bars_and_colours_unless_told_otherwise(folder, fitted):
+def test_a_terminal_has_bars_and_colours_by_default(folder, fitted):
     colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
     seen, code = on_a_terminal(folder, *FIT, "-o", "terminal.kernelet")
     assert code == 0

@@ -152,7 +152,7 @@ def test_a_missing_package_is_named(call, monkeypatch):
     assert done.code == 1 and "pip install 'kernelet[onnx]'" in done.err
 
 
-def test_renamed_labels_are_told(call, folder):
+def test_renamed_labels_are_reported(call, folder):
     X = np.arange(8.0).reshape(4, 2)
     model = package.ReducedSVC(2, random_state=0).fit(X, ["no", "no", "yes", "yes"])
     model.save(folder / "texts.kernelet")

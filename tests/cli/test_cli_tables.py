@@ -51,7 +51,7 @@ def frame():
 
 
 def write(frame, path):
-    """A table in the format that the ending of its name stands for."""
+    """A table in the format given by the ending of its name."""
     ending = path.suffix
     if ending == ".parquet":
         frame.to_parquet(path, index=False)

@@ -52,7 +52,7 @@ def source() -> list[str]:
 
 def ways() -> dict[str, list[str]]:
     """The stations of each way, by its heading."""
-    part = re.search(r"^## The way of a row\n(.*?)^## ", read(PAGE), re.MULTILINE | re.DOTALL)[1]
+    part = re.search(r"^## The path of a row\n(.*?)^## ", read(PAGE), re.MULTILINE | re.DOTALL)[1]
     found = {}
     for section in re.split(r"^### ", part, flags=re.MULTILINE)[1:]:
         stations = list(STATION.finditer(section))

@@ -79,16 +79,16 @@ def test_parameters_and_defaults_are_those_of_the_signature(name):
     if "Parameters" not in found:
         return
     signature = inspect.signature(PUBLIC[name]).parameters
-    told = entries(found["Parameters"])
-    assert [parameter.lstrip("*") for parameter in told] == list(signature)
-    for parameter, line in told.items():
+    documented = entries(found["Parameters"])
+    assert [parameter.lstrip("*") for parameter in documented] == list(signature)
+    for parameter, line in documented.items():
         default = signature[parameter.lstrip("*")].default
         stated = re.search(r"default=(.*)$", line)
         if stated and stated[1] not in ("nan", "object"):
             assert ast.literal_eval(stated[1]) == default, parameter
         elif not stated:
             empty = inspect.Parameter.empty
-            assert default is empty, f"{parameter}: the default {default!r} is not told"
+            assert default is empty, f"{parameter}: the default {default!r} is not stated"
 
 
 # They wrap a model, and solve no problem of their own.

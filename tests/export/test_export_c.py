@@ -1,4 +1,4 @@
-"""C is compiled with every warning an error, and run beside the model that it came from."""
+"""C is compiled with every warning an error, run, and compared with its model."""
 
 import warnings
 

@@ -26,7 +26,7 @@ TABLE = {
     'odd "??/': ["ü", "a\\", "ü", '"', "ü", "a\\", '"', "ü"],
     "fruit": ["fig", "fig", "fig", "fig", "plum", "plum", "plum", "plum"],
 }
-# beside the rows of the training: missing cells, a new text, numbers far away
+# in addition to the training rows: missing cells, a new text, numbers far away
 ROWS = {
     "length": [*TABLE["length"], None, -1e3, 7.25, 40.0],
     "colour": [*TABLE["colour"], None, "pink", "", "red"],

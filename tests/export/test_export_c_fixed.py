@@ -136,7 +136,7 @@ def test_rounding_a_matrix_is_as_exact_as_stated(tmp_path):
 
 
 def test_a_matrix_that_16_bits_would_spoil_stays_in_floats(tmp_path):
-    """A large number beside those that count."""
+    """A large number next to those that matter."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(10, 5))
     Z[:, 0] = 0.0
@@ -165,7 +165,7 @@ def test_kernel_values_are_as_exact_as_stated(gamma, tmp_path):
     assert 0.4 * stated < errors.max() <= stated
 
 
-def test_what_is_out_of_range_is_told(tmp_path):
+def test_values_out_of_range_are_reported(tmp_path):
     machine = KernelMachine(Gaussian(0.5), [[-1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], 0.25)
     (library,) = compiled([(machine, "q15")], tmp_path)
     rows = [[0.0, 1.0], [1e9, 1.0], [np.nan, -np.inf], [-4.0, 5.0], [1.0, np.inf]]

@@ -1,4 +1,4 @@
-"""ONNX is executed by onnxruntime beside the model that it came from."""
+"""ONNX is executed by onnxruntime and compared with its model."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_combinations_of_features_far_from_zero(dtype):
     model = onnx_model(machine, dtype)
     error = np.abs(run(model, X, dtype)["variable"] - expected(machine, X)).max()
     assert error < (2e-5 if dtype == "float32" else 1e-12)
-    # the vectors are stored as combinations, beside the matrix and the origin
+    # the vectors are stored as combinations, with the matrix and the origin
     shapes = {tuple(constant.dims) for constant in model.graph.initializer}
     assert (40, 3) in shapes
     assert not any(np.prod(shape) >= 20 * 40 for shape in shapes)
@@ -142,7 +142,7 @@ def test_nan_and_infinity_are_as_in_python(kernel, dtype):
     assert not (np.isnan(found) & ~np.isnan(ours)).any()
     known = ~np.isnan(ours)
     if tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 20):
-        # its exp is never below 2e-308, which is not nothing beside the squares of far rows
+        # its exp is never below 2e-308, which is not negligible next to the squares of far rows
         known[[5, 7]] = False
     assert_allclose(found[known], ours[known], rtol=1e-4)
 

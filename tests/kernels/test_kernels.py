@@ -689,7 +689,7 @@ def test_malformed_specifications_are_refused(specification, message):
         (lambda: ProjectedFeatures(Linear(), sparse.eye(2)), "two-dimensional"),
         (
             lambda: ProjectedFeatures(ScaledFeatures(Linear(), [1.0, 2.0]), [[1.0, 2.0]]),
-            "the matrix has 1 rows, the kernel is one of 2 features",
+            "the matrix has 1 rows, but the kernel is one of 2 features",
         ),
         (
             lambda: ProjectedFeatures(Linear(), [[1.0, 2.0]])([[1.0]], [[1.0]]),
@@ -701,7 +701,7 @@ def test_malformed_specifications_are_refused(specification, message):
         ),
         (
             lambda: ProjectedFeatures(Linear(), [[1.0, 2.0]]) + ScaledFeatures(Linear(), [1.0]),
-            "features have no rows",
+            "features cannot be combined",
         ),
         (
             lambda: ProjectedFeatures(Linear(), [[1e200]])([[1.0]], [[1e200]]),

@@ -93,7 +93,7 @@ def test_any_table(name, table):
     assert np.array_equal(getattr(again, methods[0])(X), values)
 
 
-# Rows far from the origin: beside their cubes, in poly kernels, a ridge of 1 has no digits.
+# Rows far from the origin: next to their cubes, in poly kernels, a ridge of 1 is lost to rounding.
 FAR = np.array([[1.0, 0.0, 0.0], [-1.0, -1.0, 0.0], [0.0, 1.0, 1.0], [-1.0, 1.0, 0.0]])
 FARTHER = np.array([[0.0, -1.0, -1.0], [0.0, 0.0, -1.0], [-1.0, 0.0, 1.0]])
 

@@ -253,14 +253,14 @@ class TestDocstrings:
             arguments = [p for p in inspect.signature(thing).parameters if p != "self"]
             assert arguments in (["X"], []) or name.endswith((".fit", "best_rows", "removals"))
             return
-        told = entries(found["Parameters"])
+        documented = entries(found["Parameters"])
         signature = {
             parameter.name: parameter
             for parameter in inspect.signature(thing).parameters.values()
             if parameter.name != "self"
         }
-        assert list(told) == list(signature)
-        for parameter_name, line in told.items():
+        assert list(documented) == list(signature)
+        for parameter_name, line in documented.items():
             default = signature[parameter_name].default
             stated = re.search(r"default=(.*)$", line)
             if default is inspect.Parameter.empty:
@@ -276,12 +276,12 @@ class TestDocstrings:
         assert all(p.kind is p.KEYWORD_ONLY for p in parameters[1:])
 
     @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-    def test_choices_that_are_told_are_those_that_are_taken(self, kind):
+    def test_documented_choices_are_those_that_are_accepted(self, kind):
         """{"a", "b"} in a parameter's line: each is accepted, and a word that is not is refused."""
-        told = entries(sections(inspect.getdoc(kind))["Parameters"])
+        documented = entries(sections(inspect.getdoc(kind))["Parameters"])
         few = {"n_vectors": 3, "n_components": 2, "random_state": 0}
-        base = {name: value for name, value in few.items() if name in told}
-        for name, line in told.items():
+        base = {name: value for name, value in few.items() if name in documented}
+        for name, line in documented.items():
             braces = re.match(r"\{([^}]*)\}", line)
             if braces is None:
                 continue
@@ -340,12 +340,7 @@ def test_callbacks_see_the_fit_begin_and_end(label):
     assert outer == (["setup", "begin fit", "end fit", "teardown"] if HAS_CALLBACKS else [])
 
 
-# Ctrl-C is passed on if it comes while the exact solver reports a step, and at no other time
-# (tests/learners/core_vectors/test_core_vector_hazards.py).
-BETWEEN_STEPS = {"MaxMarginDiscriminantAnalysis(solver='exact')"}
-
-
-@pytest.mark.parametrize("label", [label for label in ESTIMATORS if label not in BETWEEN_STEPS])
+@pytest.mark.parametrize("label", ESTIMATORS)
 def test_ctrl_c_after_a_step_leaves_a_model(label, monkeypatch):
     """Pressed while the second step is reported, if there are two."""
     estimator, report, steps = clone(ESTIMATORS[label]), Loop.report, []

@@ -1,4 +1,4 @@
-"""Learners on rows that are elsewhere: the same models as from memory."""
+"""Learners on out-of-core rows: the same models as from memory."""
 
 import warnings
 

@@ -60,7 +60,7 @@ def client():
 
 @pytest.fixture
 def in_file(tmp_path, monkeypatch):
-    """A function from an array to the same rows in a file, of which so many are a piece."""
+    """A function from an array to the same rows in a file, in pieces of a given length."""
     monkeypatch.setattr(opening, "_PIECE", LENGTH * 20)
 
     def mapped(array):

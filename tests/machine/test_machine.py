@@ -247,7 +247,7 @@ def test_memory_does_not_grow_with_the_rows(kernel, n_threads):
     result = 40_000 * 8
     K = 40_000 * 40 * 8
     peak = peak_bytes(lambda: machine.decision_function(X, n_threads=n_threads))
-    # About one mebibyte of scratch a thread, and temporary arrays of a block beside it.
+    # About one mebibyte of scratch per thread, plus the temporary arrays of a block.
     assert peak < result + n_threads * 3 * 2**20
     assert peak < K
 

@@ -36,7 +36,7 @@ def run(tmp_path, monkeypatch):
     shutil.copy(HERE / "conftest.py", tmp_path / "tests")
     (tmp_path / "tests" / "test_made_up.py").write_text(TESTS)
     monkeypatch.setenv("PYTHONPATH", str(HERE))
-    # whatever hypothesis does elsewhere, it draws by the seed here
+    # whatever hypothesis does in other tests, it draws by the seed here
     monkeypatch.setenv("CI", "true")
 
     def run(*arguments):

@@ -109,7 +109,7 @@ def test_libsvm_files_in_chunks(path, rows, length, zero_based, end):
         assert_array_equal(np.concatenate(list(y)), [label for label, _ in rows])
 
 
-# Nothing that stands for a missing cell or a number, but all that has a meaning in csv files.
+# Nothing that means a missing cell or a number, but everything special in csv files.
 WORDS = st.text(alphabet='xyé,;"\t \n', max_size=5).map(lambda text: f"w{text}w")
 
 

@@ -379,7 +379,7 @@ class TestSummary:
         assert summary["target"] is None
         json.dumps(summary)
 
-    def test_of_a_calibrated_one_tells_of_the_classifier(self, path):
+    def test_summary_of_a_calibrated_model_describes_the_classifier(self, path):
         model_of("calibrated").save(path)
         summary = read_summary(path)
         assert (summary["kind"], summary["estimator"]) == ("CalibratedClassifier", "ReducedSVC")
@@ -509,12 +509,12 @@ class TestDocuments:
         }
         assert own <= set(rows)
 
-    def test_limits_that_are_told_are_those_that_hold(self):
+    def test_the_limits_in_the_document_are_those_in_force(self):
         text = " ".join(read("MODEL_FILE.md").split())
         assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
-        assert f"and {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
-        assert f"at most {machines.MAX_KERNELS})" in text
-        assert f"up to {vectors.MAX_GROWTH} times as large" in text
+        assert f"plus {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
+        assert f"at most {machines.MAX_KERNELS} kernels" in text
+        assert f"up to {vectors.MAX_GROWTH} times what is stored" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]
         assert set(re.split(r", | and ", types)) == set(header.DTYPES)
 

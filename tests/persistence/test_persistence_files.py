@@ -183,7 +183,7 @@ REFUSED = {
     "very deep": (with_header(b"[" * 10**6), "more values than a file of this size"),
     "many values": (with_header(b"[" + b"{}," * 10**5 + b"{}]"), "more values than a file"),
     "NaN in JSON": (with_header(b'{"a": NaN}'), "NaN is not JSON"),
-    "a key twice": (with_header(b'{"a": 1, "a": 2}'), "a key is there twice"),
+    "a key twice": (with_header(b'{"a": 1, "a": 2}'), "a key appears twice"),
     "other safetensors": (to_bytes(ARRAYS), "a safetensors file, but not one of kernelet"),
     "other format": (file_of(format="pt"), "a safetensors file, but not one of kernelet"),
     "metadata not text": (
@@ -638,7 +638,7 @@ class TestAtomicWriting:
         assert writer.returncode == -signal.SIGKILL
         assert path.read_bytes() == old
         assert kernelet.load(path) == MACHINE
-        # what is left beside it is hidden, and no model file by its name
+        # what is left next to it is hidden, and not named like a model file
         (left,) = set(os.listdir(path.parent)) - {path.name}
         assert left.startswith(".")
         assert left.endswith(".tmp")

@@ -77,11 +77,11 @@ class TestAllDisplays:
         ]
         assert kind.plot in methods and len(methods) >= 2
         for thing in (kind, *methods):
-            told = entries(sections(inspect.getdoc(thing))["Parameters"])
+            documented = entries(sections(inspect.getdoc(thing))["Parameters"])
             parameters = inspect.signature(thing).parameters
-            names = [name.lstrip("*") for name in told]
+            names = [name.lstrip("*") for name in documented]
             assert names == [name for name in parameters if name != "self"]
-            for name, line in told.items():
+            for name, line in documented.items():
                 default = parameters[name.lstrip("*")].default
                 text = line.partition("default=")[2]
                 if default is not inspect.Parameter.empty:
@@ -443,7 +443,7 @@ class TestSparsityPath:
     @pytest.mark.parametrize(
         ("results", "message"),
         [
-            ({"n_vectors": [1, 2], "objective": [1.0]}, "of one length"),
+            ({"n_vectors": [1, 2], "objective": [1.0]}, "the same length"),
             ({"n_vectors": [], "objective": []}, "no steps"),
             (np.ones(3), "a path must have n_vectors and objective"),
             ([], "a path must have"),

@@ -20,7 +20,7 @@ from kernelet.rows import files, libsvm_chunks, libsvm_files, npy_chunks, parque
 from kernelet.rows import parquet_files as parquet_module
 
 RNG = np.random.default_rng(0)
-# in so many digits that text holds them
+# with few enough digits for a text file
 ROWS = RNG.normal(size=(50, 4)).round(3)
 LABELS = np.array(["no", "yes", "perhaps"])[RNG.integers(0, 3, 50)]
 

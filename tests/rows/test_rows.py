@@ -1,4 +1,4 @@
-"""Rows that are elsewhere: chunks, surveys, samples and sums, against arrays in memory."""
+"""Out-of-core rows: chunks, surveys, samples and sums, against arrays in memory."""
 
 import numpy as np
 import pytest

@@ -157,10 +157,10 @@ class TestResults:
         assert own | properties == set(attributes)
 
     def test_documented_defaults_are_those_of_the_signature(self):
-        told = entries(sections(inspect.getdoc(BudgetSearchCV))["Parameters"])
+        documented = entries(sections(inspect.getdoc(BudgetSearchCV))["Parameters"])
         parameters = inspect.signature(BudgetSearchCV).parameters
-        assert list(told) == list(parameters)
-        for name, line in told.items():
+        assert list(documented) == list(parameters)
+        for name, line in documented.items():
             text, default = line.partition("default=")[2], parameters[name].default
             if default is np.nan:
                 assert text == "nan"
@@ -237,7 +237,7 @@ class TestRules:
     def test_a_function(self):
         assert chosen_index(table([1, 2, 3], [0, 0, 0]), lambda r: np.int64(1), ALL, None) == 1
         for wrong in (3, -1, 1.0, None):
-            with pytest.raises(ValueError, match="a place between 0 and 2"):
+            with pytest.raises(ValueError, match="an index between 0 and 2"):
                 chosen_index(table([1, 2, 3], [0, 0, 0]), lambda r, w=wrong: w, ALL, None)
 
     def test_in_a_search(self):
@@ -361,7 +361,7 @@ class TestPipelines:
         )
         with pytest.raises(ValueError, match="several numbers of vectors"):
             BudgetSearchCV(three).fit(X, y)
-        with pytest.raises(ValueError, match="SVC has not"):
+        with pytest.raises(ValueError, match="SVC does not"):
             BudgetSearchCV(SVC()).fit(X, y)
         with pytest.raises(TypeError, match="estimator instance"):
             BudgetSearchCV("SparseSVC").fit(X, y)
@@ -645,23 +645,23 @@ class TestAsAnEstimator:
             assert hasattr(search, "set_callbacks") == HAS_CALLBACKS
             if HAS_CALLBACKS:
                 search.set_callbacks(recorder)
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 search.fit(X, y)
             n_used = n_folds if HAS_CALLBACKS else 4
             assert search.n_splits_ == n_used
-            assert [warning.category for warning in told] == [ConvergenceWarning] * (n_used < 4)
+            assert [warning.category for warning in caught] == [ConvergenceWarning] * (n_used < 4)
             tasks = ["begin fold", "end fold"] * n_folds + ["begin refit", "end refit"]
             wanted = ["setup", "begin fit", *tasks, "end fit", "teardown"]
             assert recorder.events == (wanted if HAS_CALLBACKS else [])
 
     def test_verbose(self, capsys):
         BudgetSearchCV(reduced(), (2, 4), cv=2, verbose=2).fit(X, y)
-        told = capsys.readouterr().err.splitlines()
-        assert [line.split()[:2] for line in told if "of 2" in line] == [
+        printed = capsys.readouterr().err.splitlines()
+        assert [line.split()[:2] for line in printed if "of 2" in line] == [
             ["fold", "1"],
             ["fold", "2"],
         ]
-        assert sum("n_vectors" in line for line in told) == 4
+        assert sum("n_vectors" in line for line in printed) == 4
         BudgetSearchCV(reduced(), (2,), cv=2).fit(X, y)
         assert capsys.readouterr().err == ""

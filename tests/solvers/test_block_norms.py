@@ -1,4 +1,4 @@
-"""Linear programs over rows that are elsewhere, against those over all rows in memory and HiGHS."""
+"""Linear programs over out-of-core rows, against those over rows in memory and HiGHS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kernelet.solvers.hinge.working_set import Subproblem
 from kernelet.subspace import PrincipalMap
 
 
-def elsewhere(X, y):
+def out_of_core(X, y):
     """The rows in five chunks."""
     pieces = open_pieces(*(Chunks.of(np.array_split(column, 5)) for column in (X, y)))
     seen = survey(pieces)
@@ -38,7 +38,7 @@ def test_few_rows_at_a_time_end_where_all_do(make, C, norm, monkeypatch):
     X, y = make(4000, random_state=0)
     monkeypatch.setattr("kernelet.solvers.blocks.hinge.NEAR_ROWS", 800)
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._NEAR_ROWS_PER_FEATURE", 0)
-    rows = elsewhere(X, y)
+    rows = out_of_core(X, y)
     space = PrincipalMap.from_vectors(Gaussian(1.0 / X.shape[1]), X[:100], 15)
     penalty = LinearNormPenalty(norm)
     (found,) = block_hinge(rows, space, rows.sample(1500, 0), C, tol=1e-5, penalty=penalty)
@@ -90,10 +90,10 @@ def test_a_linear_term_is_minimised_within_the_radius(norm, radius, seed):
 
 
 def test_out_of_passes(monkeypatch):
-    """Both values still enclose the optimum, and people are told."""
+    """Both values still enclose the optimum, and there is a warning."""
     X, y = make_banana(4000, random_state=0)
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._MAX_PASSES", 2)
-    rows = elsewhere(X, y)
+    rows = out_of_core(X, y)
     space = PrincipalMap.from_vectors(Gaussian(0.5), X[:100], 15)
     (found,) = block_hinge(rows, space, rows.sample(400, 0), 50.0, penalty=LinearNormPenalty())
     assert found.status is Status.ITERATION_LIMIT
@@ -103,7 +103,9 @@ def test_out_of_passes(monkeypatch):
     monkeypatch.setattr("kernelet.solvers.blocks.hinge._NEAR_ROWS_PER_FEATURE", 0)
     monkeypatch.setattr(out_of_core_data, "__defaults__", (None, None, 400))
     model = SubspaceLPSVC(15, landmarks=X[:100], C=50.0, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"relative gap of .* only: stopped at max_iter"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"only reached a relative gap of .*: stopped at max_iter"
+    ):
         model.fit(*(Chunks.of(np.array_split(column, 5)) for column in (X, y)))
     assert model.gap_ > 1e-6
     assert model.score(X, y) > 0.85

@@ -37,7 +37,7 @@ def problem(n=3000, n_classes=2, noise=0.5, seed=0, sample=20_000):
 
 @pytest.fixture
 def few_near(monkeypatch):
-    """As if there were far more rows than may be told one by one."""
+    """As if there were far more rows than may be reported one by one."""
     monkeypatch.setattr(block_hinge_module, "NEAR_ROWS", 100)
     monkeypatch.setattr(block_hinge_module, "_NEAR_ROWS_PER_FEATURE", 0)
     monkeypatch.setattr(labelled_module, "BLOCK_ROWS", 1000)
@@ -72,10 +72,10 @@ class TestHinge:
         assert found.primal_value <= expected.primal_value * (1 + 2e-5)
         if found.is_proven:
             assert found.dual_value <= expected.primal_value * (1 + 1e-12)
-        # what was brought back: no more than so many rows of each of the 21 blocks
+        # what was brought back: no more than that many rows of each of the 21 blocks
         assert found.multipliers.near.size <= 21 * 5
 
-    def test_a_class_that_nothing_tells_apart(self, few_near):
+    def test_a_class_that_cannot_be_separated(self, few_near):
         # of three classes along a line the middle one gets w = 0: all others sit on its margin
         X, y, weights, rows, sample = problem(n=20_000, n_classes=3, sample=2000)
         y = np.digitize(X[:, 1], [-0.4, 0.4])
@@ -124,7 +124,7 @@ class TestSquaredHinge:
 
     def test_a_step_that_is_too_long_is_halved(self):
         search = _NewtonSearch(np.array([1.0, 0.0]), 1e-9)
-        # 1/2 w^2 + 2 w^2 + b^2 with a curvature that is told too small
+        # 1/2 w^2 + 2 w^2 + b^2 with a curvature that is stated too small
         search.learn(2.0, np.array([4.0, 0.0]), np.diag([1.0, 2.0]), np.zeros((1, 1)))
         assert_allclose(search.at, [1.0 - 5.0 / 2.0, 0.0])
         worse = search.at.copy()
@@ -160,8 +160,8 @@ def objectives(n_classes=2, n=3000, tol=1e-13, sample=20_000):
 class TestObjective:
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_one_evaluation_is_that_in_memory(self, n_classes):
-        Z, here, elsewhere = objectives(n_classes)
-        expected, found = here(Z), elsewhere(Z)
+        Z, here, out_of_core = objectives(n_classes)
+        expected, found = here(Z), out_of_core(Z)
         assert_allclose(found.value, expected.value, rtol=1e-10)
         size = np.abs(expected.gradient).max()
         assert_allclose(found.gradient, expected.gradient, atol=1e-10 * size)
@@ -178,28 +178,28 @@ class TestObjective:
         assert_allclose(np.sum(at.gradient * step), rise, rtol=1e-5)
 
     def test_gradients_where_most_rows_are_only_summed(self, few_near):
-        Z, here, elsewhere = objectives(n=20_000, tol=1e-7)
-        expected, found = here(Z), elsewhere(Z)
+        Z, here, out_of_core = objectives(n=20_000, tol=1e-7)
+        expected, found = here(Z), out_of_core(Z)
         assert_allclose(found.value, expected.value, rtol=1e-6)
         size = np.abs(expected.gradient).max()
         assert_allclose(found.gradient, expected.gradient, atol=1e-3 * size)
 
     def test_gradients_where_a_sample_has_the_last_word(self, few_near, monkeypatch):
         monkeypatch.setattr(block_hinge_module, "NEAR_ROWS", 20)
-        Z, here, elsewhere = objectives(n=20_000, tol=3e-4, sample=4000)
-        solved = elsewhere.inner.solve(
-            elsewhere.rows, elsewhere.sample, WhitenedMap.from_vectors(Gaussian(0.3), Z), None
+        Z, here, out_of_core = objectives(n=20_000, tol=3e-4, sample=4000)
+        solved = out_of_core.inner.solve(
+            out_of_core.rows, out_of_core.sample, WhitenedMap.from_vectors(Gaussian(0.3), Z), None
         )
         # more than the rows near the margin: those of the sample that changed sides
         assert solved.score_gradient.own[0].slopes.size > 21
-        expected, found = here(Z), elsewhere(Z)
+        expected, found = here(Z), out_of_core(Z)
         assert_allclose(found.value, expected.value, rtol=1e-3)
         size = np.abs(expected.gradient).max()
         assert_allclose(found.gradient, expected.gradient, atol=0.02 * size)
 
     def test_slopes_at_candidates(self):
-        Z, here, elsewhere = objectives()
-        candidates = elsewhere.candidates(50, np.random.default_rng(0))
+        Z, here, out_of_core = objectives()
+        candidates = out_of_core.candidates(50, np.random.default_rng(0))
         expected = here.slope_at(here(Z), candidates)
-        found = elsewhere.slope_at(elsewhere(Z), candidates)
+        found = out_of_core.slope_at(out_of_core(Z), candidates)
         assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())

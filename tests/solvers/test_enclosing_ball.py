@@ -206,7 +206,7 @@ class TestSampling:
         assert core(0, sample_size=None) == core(1, sample_size=None)
 
     @pytest.mark.parametrize("n_sample", [3000, 600])
-    def test_rows_elsewhere_are_a_table(self, n_sample):
+    def test_out_of_core_rows_are_like_a_table(self, n_sample):
         """Same rows, in chunks: same guarantee, and blocks with the right numbers."""
         codes, weights = (self.labels > 0).astype(np.intp), np.ones(3000)
         weights[::7] = 0.0
@@ -217,14 +217,14 @@ class TestSampling:
         seen = survey(pieces)
         blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
         sample = blocks.sample(n_sample, 0)
-        elsewhere, table = (
+        distant, table = (
             OutOfCoreLabelledRows(blocks, sample),
             TableRows(self.rows, codes, weights),
         )
-        assert elsewhere.shape == table.shape
+        assert distant.shape == table.shape
         assert_array_equal(table.whole().index, np.flatnonzero(weights))
         rng = np.random.RandomState(0)
-        for rows in (elsewhere, table):
+        for rows in (distant, table):
             indices = rows.total(lambda block: block.index.tolist(), "index")
             assert_array_equal(indices, np.flatnonzero(weights))
             drawn = rows.draw(rng, 500)
@@ -238,7 +238,7 @@ class TestSampling:
             assert not np.isin(ball.core.index, np.flatnonzero(weights == 0.0)).any()
 
     def test_rare_classes_are_drawn_as_they_are(self):
-        """The sample has more of them, so that each of its rows stands for fewer."""
+        """The sample has more of them, so that each of its rows represents fewer."""
         codes = (np.arange(3000) < 150).astype(np.intp)
         pieces = open_pieces(Chunks.of([self.rows]), Chunks.of([codes]))
         seen = survey(pieces)
@@ -270,9 +270,9 @@ class TestSampling:
         (whole,) = ball_look.look_at_all([ball], table)
         assert whole.pool.codes.size == ball_look.POOL
         assert not whole.is_whole
-        # of the many blocks each tells of its furthest row only
-        for length, told in [(700, 5 * ball_look.POOL), (2, 1500)]:
-            monkeypatch.setattr(ball_look, "_REPORTED_ROWS", told)
+        # each of the many blocks only reports its furthest row
+        for length, reported in [(700, 5 * ball_look.POOL), (2, 1500)]:
+            monkeypatch.setattr(ball_look, "_REPORTED_ROWS", reported)
             parts = [slice(start, start + length) for start in range(0, 3000, length)]
             pieces = open_pieces(
                 *(Chunks.of([column[part] for part in parts]) for column in (self.rows, codes))
@@ -291,7 +291,7 @@ class TestSampling:
                 assert np.unique(look.pool.index // 2).size == 1000
                 assert look.pool.index[0] == whole.pool.index[0]
 
-    def elsewhere(self, length, size):
+    def out_of_core(self, length, size):
         codes = (self.labels > 0).astype(np.intp)
         parts = [slice(start, start + length) for start in range(0, 3000, length)]
         pieces = open_pieces(
@@ -301,11 +301,11 @@ class TestSampling:
         blocks = LabelledBlocks(pieces, seen.classes, np.ones(2), seen.lengths, seen.counts, 2)
         return OutOfCoreLabelledRows(blocks, blocks.sample(size, 0))
 
-    def test_rows_next_to_the_ball_are_told_with_those_outside(self, monkeypatch):
-        rows = self.elsewhere(500, 300)
+    def test_rows_next_to_the_ball_are_reported_with_those_outside(self, monkeypatch):
+        rows = self.out_of_core(500, 300)
         ball = Ball(Gaussian(1.0), 2, 3.0, 3e-3, C=1.0, code=1)
         ball_growth.enclose([ball], rows, np.random.RandomState(0))
-        # all are inside: nobody is told of those next to it
+        # all are inside: rows next to the ball are not reported
         (look,) = ball_look.look_at_all([ball], rows)
         assert look.pool is None and look.is_whole
         n_outside, excess = 0, ball.reach - 1.0
@@ -328,7 +328,7 @@ class TestSampling:
     @pytest.mark.parametrize("at_hand", [True, False])
     def test_rows_at_hand_come_first(self, at_hand, monkeypatch):
         """A sample in memory saves looks at rows that are not."""
-        rows = self.elsewhere(500, 1500)
+        rows = self.out_of_core(500, 1500)
         near, look_at_rows = rows.at_hand(), rows.total
         assert near.whole().codes.size == 1500
         assert_array_equal(near.whole().X, self.rows[near.whole().index])

@@ -412,7 +412,7 @@ def test_fewer_rows_than_columns():
         assert np.count_nonzero(solution.weights) <= 8
 
 
-def test_a_stop_before_the_end_is_told():
+def test_a_stop_before_the_end_is_reported():
     Phi, y = problem(n=400, m=30)
     stopped = hinge_lasso(Phi, y, 10.0, max_iter=1)
     optimum = hinge_lasso(Phi, y, 10.0).primal_value

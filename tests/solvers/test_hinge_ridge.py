@@ -383,7 +383,7 @@ def test_small_problems_share_the_interpreter_only_where_they_are_compiled(
 
 
 def test_newton_system_keeps_what_is_small_beside_what_is_large():
-    # three rows of weight 1e10: beside them H = I is known to six digits only
+    # three rows of weight 1e10: next to them H = I is known to only six digits
     rng = np.random.default_rng(0)
     A = rng.normal(size=(12, 6))
     theta = np.where(np.arange(12) < 3, 1e10, 1e-6)
@@ -434,7 +434,7 @@ def test_gradient_of_the_optimal_value(m, gamma, condition, C):
         D /= np.linalg.norm(D)
         # Rounding errors of W over 2 h, and h^2 of the third derivative: where they meet, and
         # over a kink in neither half, the difference is good to 1e-8. The best of a few steps
-        # tells rounding and kinks from an error of the gradient, which none of them forgives.
+        # distinguishes rounding and kinks from an error of the gradient, which fails all of them.
         errors = []
         for h in (1e-4, 3e-5, 1e-5):
             above, below = (marginal(kernel, X, y, Z + s * h * D, C)[0] for s in (1.0, -1.0))
@@ -467,7 +467,7 @@ def test_speed_figures_can_be_measured(capsys, monkeypatch, tmp_path):
     ]
     assert figures[0]["holds"]
     assert all(figure["milliseconds"] > 0 for figure in figures)
-    monkeypatch.setattr(speed, "rows", lambda: [*figures, speed.told("compiling", 1.0)])
+    monkeypatch.setattr(speed, "rows", lambda: [*figures, speed.measured("compiling", 1.0)])
     file = tmp_path / "speed.csv"
     monkeypatch.setattr(sys, "argv", ["speed", "hinge_ridge", "--csv", str(file)])
     missed = sum(not figure["holds"] for figure in figures)

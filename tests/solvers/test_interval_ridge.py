@@ -142,7 +142,7 @@ def test_one_class_is_that_of_libsvm():
     assert outside <= 0.3
 
 
-def test_too_few_iterations_are_told():
+def test_too_few_iterations_are_reported():
     s = interval_ridge(PHI, Y, Y, COSTS, COSTS, tol=1e-10, max_iter=2)
     assert not s.is_optimal
     assert "max_iter" in s.status.value

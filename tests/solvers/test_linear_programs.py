@@ -197,7 +197,7 @@ def test_centred_variables(mu):
 @pytest.mark.parametrize(
     "regularizer", [Lasso(np.array([0.5, 2.0])), MaxNorm(3.0, np.array([1, 2.0]))]
 )
-def test_pairs_of_the_norms_start_where_they_are_told(regularizer):
+def test_pairs_of_the_norms_start_at_the_given_point(regularizer):
     w = np.array([0.7, -0.2])
     pairs = regularizer.start(w, 0.1)
     for pair in pairs:

@@ -34,7 +34,7 @@ def two_threads():
     """The tests themselves run on one thread each."""
     with BLAS.limit(limits=TWO):
         if n_threads() != {TWO}:
-            pytest.fail("this BLAS cannot be told how many threads to take")
+            pytest.fail("the number of threads of this BLAS cannot be set")
         yield
         assert n_threads() == {TWO}
 
@@ -157,5 +157,5 @@ def test_ctrl_c_while_threads_are_started_leaves_none_at_work(monkeypatch):
         patched.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
             map_in_threads(work, range(3), 2, hurried.set)
-    # those that began later were told before
+    # those that began later knew it before
     assert all(begun)

@@ -172,7 +172,7 @@ def check(solution: Solution, name, Phi, y, C, tol) -> None:
     conjugate = task.conjugate(q, 1e-14 * (y.size * (np.abs(Phi).T @ a) + of_all))
     primal = task.capacity(w) + float(C @ task.loss(h))
     dual = float(a.sum() - task.loss_conjugate(a, C).sum()) - conjugate
-    # an error of the last digit in y'a is worth the bias, in q the weights, for each unit of a
+    # an error in the last digit of y'a costs the bias, in q the weights, for each unit of a
     size = 1.0 + abs(b) + np.abs(Phi) @ np.abs(w)
     noise = 1e-13 * max(abs(primal), float((a + C * (h > 0)) @ size))
 
@@ -318,7 +318,7 @@ def test_rows_are_seen_through_their_interface_only(name):
     check(solve(name, rows, y, tol=tol, warm_start=solution), name, Phi, y, 1.0, tol)
 
 
-def test_giving_up_is_told_and_the_values_still_enclose_the_optimum(name):
+def test_giving_up_is_reported_and_the_values_still_enclose_the_optimum(name):
     Phi, y = overlapping(n=300, noise=3.0)
     optimum = solve(name, Phi, y, 50.0, tol=TASKS[name].tol)
     stopped = solve(name, Phi, y, 50.0, tol=1e-12, max_iter=1)
@@ -362,7 +362,7 @@ def ugly_problems(draw):
     return Phi, y, C
 
 
-# A column that rows with small multipliers need, beside others with multipliers of 100.
+# A column that rows with small multipliers need, next to others with multipliers of 100.
 FEW_NEED_IT = (
     np.array([[200.0], [0.0], [0.0], [0.0], [100.0]]),
     np.array([1.0, -1.0, -1.0, 1.0, 1.0]),

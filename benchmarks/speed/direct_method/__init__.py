@@ -1,9 +1,9 @@
-"""What the direct method reaches by its defaults, and in what time: ratios beside their limits.
+"""What the direct method reaches with its defaults, and in what time: ratios with their limits.
 
 `python -m benchmarks.speed direct_method` runs all groups; `--only network,svc` some of them,
 `--sets digits,letter` some of their cases, and `--before COMMIT` names the sources that ours are
-compared with. Every fit is a line of ``results/speed/direct_method.csv``: a run that was broken off
-goes on where it stopped, and lines are measured again when the sources in ``src`` have changed.
+compared with. Every fit is a line of ``results/speed/direct_method.csv``: an interrupted run
+continues where it stopped, and lines are measured again when the sources in ``src`` have changed.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ BUDGETS = (5, 10, 20, 50)
 
 
 def rows(bench: Bench, case: str) -> Iterator[Row]:
-    """Ratios of times, ours over those before, and the error beside that before."""
+    """Ratios of times, ours over those before, and the error next to the one before."""
     if case == "digits":
         yield from search(bench)
         return

@@ -183,7 +183,7 @@ def time_row(what: str, ours: float, other: float, limit: float | None, holds: b
 
 
 def error_row(what: str, error: float, limit: float, seconds: float | None = None) -> Row:
-    """Return an error, or another figure, beside the most it may be."""
+    """Return an error, or another figure, with the most it may be."""
     return {
         "what": what,
         "ratio": error,

@@ -1,4 +1,4 @@
-"""How long the direct method trains, beside the SVMs that it replaces.
+"""How long the direct method trains, against the SVMs that it replaces.
 
 All ratios are of times measured in this run, on the papers' own sets where ``KERNELET_DATA`` has
 them: banana with 9 vectors against one SVC, USPS with vectors per class (10 % of each SVM's)

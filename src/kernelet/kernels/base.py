@@ -1,4 +1,4 @@
-"""What a kernel is to the rest of the package."""
+"""The interface of kernels."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 
 
 class Pullback(Protocol):
-    """What takes a gradient in kernel values back to the vectors."""
+    """Pulls a gradient in kernel values back to the vectors."""
 
     def __call__(self, W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
-        """sum_i W_ij dk(x_i, z_j)/dz_j; with ``rows``, over these only, which W then belongs to."""
+        """sum_i W_ij dk(x_i, z_j)/dz_j; with ``rows``, W and the sum are for these rows only."""
         ...
 
 
 class PreparedKernel(ABC):
     """k(., z_1), ..., k(., z_m): a kernel whose vectors are fixed.
 
-    Whatever depends on Z alone is computed when it is made, and once.
+    Whatever depends only on Z is computed once, in the constructor.
 
     Attributes
     ----------
     n_vectors, n_features : int
         m and d.
     dtype : dtype
-        float32 or float64, in which everything is computed.
+        float32 or float64; everything is computed in this type.
     row_elements : int
-        Elements of scratch and output that one row of X needs, from which the length of a block
-        follows.
+        Elements of scratch and output that one row of X needs; they determine the length of a
+        block.
     """
 
     n_vectors: int
@@ -83,14 +83,14 @@ class Kernel(ABC):
     Attributes
     ----------
     name : str
-        What the kernel is called in a specification.
+        Name of the kernel in a specification.
     is_positive_definite : bool
         Whether every Gram matrix is positive semi-definite.
     has_input_gradient : bool
         Whether `value_and_pullback` and `grad_vectors` can be called.
     is_smooth : bool
-        Whether k is continuously differentiable in z everywhere. Where it is not, the docstring
-        says what stands for the derivative.
+        Whether k is continuously differentiable in z everywhere. If not, the docstring says what
+        is used as the derivative.
     has_constant_diagonal : bool
         Whether k(x, x) is the same for all x.
     is_translation_invariant : bool
@@ -98,9 +98,9 @@ class Kernel(ABC):
     is_serializable : bool
         Whether `specification` can be called.
     largest_value : float
-        A bound on all abs(k(x, z)); infinity where there is none.
+        A bound on all abs(k(x, z)); infinity if there is none.
     n_features : int or None
-        The number of features that rows must have; None takes any.
+        The number of features that rows must have; None means any.
     """
 
     # A NumPy scalar on the left of `*` leaves the operation to the kernel.
@@ -144,7 +144,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def prepare(self, Z: FloatArray) -> PreparedKernel:
-        """Fix the vectors, an array of float32 or float64, which is also what is computed in."""
+        """Fix the vectors, an array of float32 or float64; computations use the same type."""
 
     @abstractmethod
     def diagonal(self, X: Rows) -> FloatArray:
@@ -185,8 +185,8 @@ class Kernel(ABC):
         pullback : callable
             Takes W of shape (n, m) to the array of shape (m, d) with rows
             sum_i W_ij dk(x_i, z_j)/dz_j. With a second argument, the indices of some rows, the
-            sum is over these, and W has a row for each. X is kept, not copied: do not write to it
-            meanwhile.
+            sum is over these, and W has a row for each. X is kept, not copied: do not modify it
+            before the last call.
         """
         require_input_gradient(self, "value_and_pullback")
         rows, vectors = _checked(X, Z)
@@ -209,12 +209,12 @@ class Kernel(ABC):
         return self.value_and_pullback(X, Z)[1](W)
 
     def expression(self, scales: tuple[float, ...] = ()) -> Expression:
-        """k(x, z) as a formula of sums over the features, which exports are made of.
+        """k(x, z) as a formula of sums over the features, which exports use.
 
         Parameters
         ----------
         scales : tuple of float, default=()
-            By which the features are multiplied first.
+            The features are multiplied by these first.
 
         Raises
         ------
@@ -264,16 +264,16 @@ def require_input_gradient(kernel: Kernel, who: str) -> None:
     ----------
     kernel : Kernel
     who : str
-        The method that needs the gradients, as the user knows it.
+        The method that needs the gradients, by its public name.
 
     Raises
     ------
     ValueError
-        Naming both the method and the kernel.
+        The message names the method and the kernel.
     """
     if not kernel.has_input_gradient:
         raise ValueError(
             f"{who} needs the gradient of the kernel in its vectors, which {kernel!r} does not "
-            "have. Use a kernel of kernelet.kernels, such as 'rbf', or a method that keeps the "
-            "vectors where they are."
+            "have. Use a kernel of kernelet.kernels, such as 'rbf', or a method that does not move "
+            "the vectors."
         )

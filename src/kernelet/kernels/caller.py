@@ -1,4 +1,4 @@
-"""Warnings that show the user's line, not one of this package or of what called it."""
+"""Warnings that show the user's line, not one of this package or of scikit-learn."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 import warnings
 from types import FrameType
 
-# What may stand between a user's line and ours: scikit-learn wraps `fit` (1.9 in callbacks) and
+# Frames that may be between a user's line and ours: scikit-learn wraps `fit` (1.9 in callbacks) and
 # calls it from pipelines and searches, these through joblib, and decorators of the standard library
-# have frames of their own. Threads begin in the last two.
+# have frames too. Threads begin in the last two.
 _MACHINERY = frozenset(
     {"kernelet", "sklearn", "joblib", "contextlib", "functools", "concurrent", "threading"}
 )
@@ -17,7 +17,7 @@ _MACHINERY = frozenset(
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and point at the innermost line that is not part of the machinery of a fit.
 
-    Where there is none, as in a worker process, the outermost line is shown.
+    If there is none, as in a worker process, the outermost line is shown.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     category : type of Warning, default=UserWarning
     """
     frame: FrameType | None = sys._getframe(1)
-    # 1 is the line below; Python 3.12 could skip files by itself, Python 3.11 has to count
+    # 1 is the line below; Python 3.12 can skip files by itself, for Python 3.11 we count frames
     level = 1
     while frame is not None:
         level += 1

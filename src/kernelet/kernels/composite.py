@@ -60,7 +60,7 @@ class Sum(CompositeKernel):
     Parameters
     ----------
     terms : sequence of Kernel
-        At least one. Sums among them are dissolved.
+        At least one. Sums among them are flattened.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Product(CompositeKernel):
     Parameters
     ----------
     factors : sequence of Kernel
-        At least one. Products among them are dissolved.
+        At least one. Products among them are flattened.
 
     Examples
     --------
@@ -197,15 +197,15 @@ class Scaled(CompositeKernel):
 
 
 def _joined(operator: Operator, parts: Sequence[Expression]) -> Expression:
-    """As NumPy has it: a product of kernels that are infinite and 0 is NaN."""
+    """As in NumPy, the product of kernel values that are infinite and 0 is NaN."""
     return reduce(lambda left, right: Operation(operator, left, right), parts)
 
 
 def common_features(parts: Sequence[Kernel]) -> int | None:
-    """The number of features that the parts ask for, None if none of them does."""
+    """The number of features that the parts need, None if all take any number."""
     asked = {part.n_features for part in parts} - {None}
     if len(asked) > 1:
-        raise ValueError(f"kernels of {' and '.join(map(str, asked))} features have no rows.")
+        raise ValueError(f"kernels of {' and '.join(map(str, asked))} features cannot be combined.")
     return asked.pop() if asked else None
 
 
@@ -266,8 +266,8 @@ class _PreparedProduct(_PreparedParts):
 
         @quiet
         def pullback(W: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
-            # The product rule. The other factors are multiplied anew: dividing the product by a
-            # factor fails where the factor is 0.
+            # The product rule. The other factors are multiplied again: dividing the product by a
+            # factor fails if the factor is 0.
             gradients = []
             for index, (_, pull) in enumerate(linearized):
                 weights = W

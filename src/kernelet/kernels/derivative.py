@@ -18,7 +18,7 @@ from kernelet.kernels.expression import (
 
 @lru_cache(maxsize=256)
 def derivative(expression: Expression) -> Expression:
-    """That in t.
+    """The derivative in t.
 
     Examples
     --------

@@ -109,7 +109,7 @@ class Polynomial(DotKernel):
         return t**self.degree
 
     def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
-        # one power for both, where the formula and its derivative take one each
+        # one power for both; the formula and its derivative would take one each
         if self.degree == 1:
             slope[...] = 1.0
             return

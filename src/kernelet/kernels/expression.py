@@ -1,7 +1,7 @@
-"""Formulas as trees: what a kernel writes once, and NumPy, C, ONNX and JavaScript evaluate.
+"""Formulas as trees: a kernel states them once, and NumPy, C, ONNX and JavaScript evaluate them.
 
 A kernel builds its formula with `+ - * / **` and the functions of this module. Evaluators go
-through the nodes in the order of `ordered`, where what two parts share comes once.
+through the nodes in the order of `ordered`, in which shared parts occur once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FeatureSum(Enum):
 
 
 class Function(Enum):
-    """Of one argument."""
+    """Functions of one argument."""
 
     NEGATIVE = "negative"
     EXP = "exp"
@@ -39,7 +39,7 @@ class Function(Enum):
 
 
 class Operator(Enum):
-    """Of two arguments."""
+    """Operators of two arguments."""
 
     ADD = "add"
     SUBTRACT = "subtract"
@@ -51,7 +51,7 @@ class Operator(Enum):
 
 @dataclass(frozen=True)
 class Expression:
-    """A node of a formula; numbers may stand in for constants in all operations."""
+    """A node of a formula; all operations also take numbers as constants."""
 
     # A NumPy scalar leaves the operation to the expression, and np.exp of one is an error.
     __array_ufunc__ = None
@@ -115,7 +115,7 @@ class Constant(Expression):
 
 @dataclass(frozen=True)
 class Argument(Expression):
-    """t, what the profile of a kernel is a function of."""
+    """t, the argument of a kernel's profile."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class SumOverFeatures(Expression):
     ----------
     kind : FeatureSum
     scales : tuple of float
-        One for each feature; none at all stands for 1.
+        One for each feature; empty means 1 for all.
     sensitivity : float
-        How much the kernel changes with the sum, at most about; infinite where it is steep at 0.
-        It says how many digits of a sum are felt.
+        About how much the kernel changes with the sum, at most; infinite if it is steep at 0. It
+        says how many digits of a sum matter.
     """
 
     kind: FeatureSum
@@ -163,7 +163,7 @@ class Operation(Expression):
 
     @property
     def integer_exponent(self) -> int:
-        """That of a power with a whole exponent above 0; 0 for everything else."""
+        """The exponent of a power, if it is a whole number above 0; 0 for everything else."""
         if self.operator is Operator.POWER and isinstance(self.right, Constant):
             exponent = self.right.value
             return int(exponent) if exponent > 0.0 and exponent.is_integer() else 0
@@ -171,7 +171,7 @@ class Operation(Expression):
 
 
 def exp(x: Expression) -> Expression:
-    """e^x. A product with it is 0 wherever it is, however large the other factor is."""
+    """e^x. A product with it is 0 wherever e^x is 0, however large the other factor is."""
     return Call(Function.EXP, x)
 
 
@@ -196,7 +196,7 @@ def positive_part(x: Expression) -> Expression:
 
 
 def ordered(*roots: Expression) -> list[Expression]:
-    """The nodes of some expressions, each once, operands before what is made of them.
+    """The nodes of some expressions, each once, operands before the nodes that use them.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def ordered(*roots: Expression) -> list[Expression]:
 
 
 def steps(expression: Expression) -> list[list[str | float]]:
-    """A formula as plain data: steps that name an operation and the places of earlier steps.
+    """A formula as plain data: steps that name an operation and the indices of earlier steps.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def _node(value: Expression | _Number) -> Expression:
     return value if isinstance(value, Expression) else Constant(value)
 
 
-# What constants become, and the right operand that leaves the left one as it is.
+# The value for two constants, and the right operand that leaves the left one unchanged.
 _ARITHMETIC: Mapping[Operator, tuple[Callable[[float, float], float], float]] = {
     Operator.ADD: (operator.add, 0.0),
     Operator.SUBTRACT: (operator.sub, 0.0),
@@ -272,7 +272,7 @@ def _folded(kind: Operator, left: Expression, right: Expression) -> Expression:
 
 
 def _times(left: Expression, right: Expression) -> Expression:
-    """A product; one with a factor that vanishes far away is damped by it."""
+    """A product; if a factor vanishes far away, the product does too."""
     if isinstance(left, Constant):
         if left.value == 1.0:
             return right
@@ -291,7 +291,7 @@ def _times(left: Expression, right: Expression) -> Expression:
 
 
 def _vanishes(node: Expression) -> bool:
-    """Whether it may be 0 where the argument of a kernel is infinite."""
+    """Whether it may be 0 if the argument of a kernel is infinite."""
     if isinstance(node, Operation):
         return node.integer_exponent > 0 and _vanishes(node.left)
     return isinstance(node, Call) and node.function in (Function.EXP, Function.POSITIVE_PART)

@@ -12,15 +12,15 @@ from kernelet.kernels.base import Kernel, PreparedKernel, Pullback, require_inpu
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, dense, float_dtype
 from kernelet.kernels.numerics.blocks import Workspace
 
-# Rows whose k(x, x) are found by one call of the function, of whose result the diagonal is kept:
-# n calls of single rows are slow, and one call of n rows computes n^2 values.
+# Rows whose k(x, x) are the diagonal of one call of the function: n calls of single rows are slow,
+# and one call of n rows computes n^2 values.
 _DIAGONAL_ROWS = 32
 
 
 @final
 @dataclass(frozen=True)
 class CallableKernel(Kernel):
-    """A kernel that somebody brings along, k(X, Z) -> array of shape (n, m).
+    """A kernel given as a function, k(X, Z) -> array of shape (n, m).
 
     There are no gradients, and a function cannot be written to a model file. The function is
     called with blocks of rows of X, maybe from several threads, and with all of Z.
@@ -28,10 +28,10 @@ class CallableKernel(Kernel):
     Parameters
     ----------
     function : callable
-        Takes X of shape (n, d), an array or SciPy CSR as the caller has it, and an array Z of
+        Takes X of shape (n, d), an array or SciPy CSR as given by the caller, and an array Z of
         shape (m, d).
     is_positive_definite : bool, default=True
-        Taken on trust.
+        Not checked.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class CallableKernel(Kernel):
             raise ValueError(f"function must be callable, got {self.function!r}.")
 
     def __repr__(self) -> str:
-        # by name: an address says nothing, and differs from run to run
+        # by name: an address is useless, and differs from run to run
         shown = getattr(self.function, "__qualname__", None) or repr(self.function)
         return f"CallableKernel({shown}, is_positive_definite={self.is_positive_definite})"
 
@@ -77,7 +77,7 @@ class CallableKernel(Kernel):
         return diagonal
 
     def checked_values(self, X: Rows, Z: FloatArray) -> FloatArray:
-        """What the function returns, if it has the shape that it should have."""
+        """The result of the function, after a check of its shape."""
         values = np.asarray(self.function(X, Z))
         if values.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(

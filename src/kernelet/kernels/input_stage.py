@@ -1,4 +1,4 @@
-"""The matrices inside of a kernel as one matrix in front of it."""
+"""The matrices inside a kernel as one matrix in front of it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Matrix = NDArray[np.float64]
 def input_stage(kernel: Kernel) -> tuple[Matrix | None, Kernel]:
     """Write k(x, z) as k'(A x, A z), where no part of k' is a `ProjectedFeatures`.
 
-    Whoever evaluates a machine computes A x once for each row, and A z_j once and for all. Where
-    the parts of a sum or product have matrices of their own, A has the rows of all of them, and
-    each part has scales of 0 for those of the others.
+    To evaluate a machine, A x is computed once for each row, and A z_j once and for all. If the
+    parts of a sum or product have different matrices, A has the rows of all of them, and each part
+    has scales of 0 for the rows of the others.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def input_stage(kernel: Kernel) -> tuple[Matrix | None, Kernel]:
     Returns
     -------
     matrix : ndarray of shape (r, d) or None
-        A; None where there is no matrix in the kernel.
+        A; None if there is no matrix in the kernel.
     kernel : Kernel
         k'.
 
@@ -87,7 +87,7 @@ def _common_stage(
 
 
 def _on_rows(kernel: Kernel, chosen: slice, scales: Matrix) -> Kernel:
-    """The kernel of some of the combinations, times their scales; those of the others are 0."""
+    """The kernel of some combinations, times their scales; the others have a scale of 0."""
     if isinstance(kernel, ScaledFeatures):
         scales = scales.copy()
         scales[chosen] *= kernel.scales

@@ -1,4 +1,4 @@
-"""The Laplacian kernel of scikit-learn."""
+"""The Laplacian kernel, as in scikit-learn."""
 
 from __future__ import annotations
 

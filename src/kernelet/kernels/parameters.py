@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from numbers import Integral, Real
 
-# Characters, about a line: the repr of a kernel with longer parameters says how many they are.
+# Characters, about a line: for longer parameters, the repr of a kernel shows only their number.
 LONGEST_TEXT = 100
 
 
@@ -31,7 +31,7 @@ def finite(name: str, value: object) -> float:
 
 
 def positive_integer(name: str, value: object) -> int:
-    """The value as an int, if it is an integer of at least 1 (3.0 is one as well)."""
+    """The value as an int, if it is an integer of at least 1 (3.0 counts as one)."""
     number = finite(name, value)
     if number < 1.0 or not number.is_integer():
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

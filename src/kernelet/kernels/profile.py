@@ -61,8 +61,8 @@ class ProfileKernel(Kernel, ABC):
         What s is.
     scale_and_shift : tuple of float
     checks : mapping
-        What a parameter has to be, by its name, a function of `kernelet.kernels.parameters`; those
-        without an entry are finite numbers above 0.
+        Checks of parameters by name, functions of `kernelet.kernels.parameters`; parameters
+        without an entry must be finite numbers above 0.
     """
 
     has_input_gradient = True
@@ -85,7 +85,7 @@ class ProfileKernel(Kernel, ABC):
         """The profile, made of t by arithmetic and functions of `kernelet.kernels.expression`."""
 
     def slope(self, t: Expression) -> Expression:
-        """The derivative of the profile at `Argument`, where a shorter one than ours is known."""
+        """The derivative of the profile at `Argument`, if a shorter form than ours is known."""
         return derivative(self.formula(t))
 
     @abstractmethod
@@ -100,15 +100,15 @@ class ProfileKernel(Kernel, ABC):
     def profile(self, t: FloatArray) -> None:
         """Overwrite t by profile(t).
 
-        This and `profile_and_slope` may be overridden by something faster; a contract test holds
-        both to the formula.
+        This and `profile_and_slope` may be overridden by something faster; a contract test compares
+        both with the formula.
         """
         _programs(self).value(t)
 
     def profile_and_slope(self, t: FloatArray, slope: FloatArray) -> None:
         """Overwrite t by profile(t), and `slope` by the derivative of the profile at t.
 
-        Where `slope_is_value`, both are the same array.
+        If `slope_is_value`, both are the same array.
         """
         made = _programs(self)
         if made.slope_is_value:
@@ -118,7 +118,7 @@ class ProfileKernel(Kernel, ABC):
 
     @property
     def sensitivity(self) -> float:
-        """How much values change with s, at most about; infinity where that is not known."""
+        """About how much values change with s, at most; infinity if that is not known."""
         return np.inf
 
     @final
@@ -139,7 +139,7 @@ class DistanceKernel(ProfileKernel, ABC):
     Attributes
     ----------
     factor : float
-        Of either sign: the Gaussian takes -gamma, so that its profile is exp.
+        Of either sign: the Gaussian uses -gamma, so that its profile is exp.
     """
 
     is_positive_definite = True
@@ -187,7 +187,7 @@ class _Programs(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _programs(kernel: ProfileKernel) -> _Programs:
-    """What evaluates a kernel; a search asks for the same few kernels over and over."""
+    """The evaluator of a kernel, cached because searches use the same few kernels repeatedly."""
     value, slope = kernel.formula(Argument()), kernel.slope(Argument())
     return _Programs(program(value), program(value, slope), value == slope)
 

@@ -43,18 +43,18 @@ class ProjectedFeatures(CompositeKernel):
     Parameters
     ----------
     kernel : Kernel
-        Of the combinations.
+        Kernel of the combinations.
     matrix : array-like of shape (r, d)
         A, with a row for each combination and a column for each feature. The kernel keeps a
         read-only copy in float64.
 
     Notes
     -----
-    Sparse rows are projected as they are; nothing but the combinations becomes dense. For a kernel
-    of x - z, dense rows are measured from the mean of the vectors first where that keeps digits.
+    Sparse rows are projected as they are; only the combinations become dense. For a kernel of
+    x - z, the mean of the vectors is first subtracted from dense rows if that keeps digits.
 
-    A kernel that has an edge at x = z has one wherever A x = A z. Rounding of A x decides on which
-    side of it a row is that coincides with a vector.
+    A kernel with an edge at x = z has one wherever A x = A z. If a row coincides with a vector,
+    rounding of A x decides on which side of the edge it is.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class ProjectedFeatures(CompositeKernel):
         matrix = _checked_matrix(self.matrix)
         if self.kernel.n_features not in (None, len(matrix)):
             raise ValueError(
-                f"the matrix has {len(matrix)} rows, the kernel is one of "
+                f"the matrix has {len(matrix)} rows, but the kernel is one of "
                 f"{self.kernel.n_features} features."
             )
         matrix.flags.writeable = False
@@ -146,11 +146,11 @@ class ProjectedFeatures(CompositeKernel):
 
 
 def _checked_matrix(given: Any) -> NDArray[np.float64]:
-    """A copy in C order; of two matrices that are equal all bytes are."""
+    """A copy in C order; equal matrices have equal bytes."""
     if hasattr(given, "__array__"):  # tables as well
         given = np.asarray(given)
     if isinstance(given, np.ndarray) and given.dtype.kind in "fiu" and given.ndim == 2:
-        # + 0.0 makes 0.0 of -0.0
+        # + 0.0 turns -0.0 into 0.0
         matrix = np.array(given, dtype=np.float64, order="C") + 0.0
         if not np.isfinite(matrix).all():
             raise ValueError("the matrix must hold finite numbers.")
@@ -192,7 +192,7 @@ class _Projection:
 
     def fill(self, X: Rows, out: FloatArray, workspace: Workspace) -> None:
         if is_sparse(X):
-            # Sparse rows cannot be moved before the product. It is taken in double precision,
+            # Sparse rows cannot be shifted before the product. It is computed in double precision,
             # where float32 rows have digits to spare for the difference after it.
             product = X @ self._wide_columns
             out[...] = product if self._moved is None else product - self._moved

@@ -1,7 +1,7 @@
 """Radial kernels: functions of the distance |x - z|.
 
-All take the width as `gamma` = 1 / (2 l^2) with the length scale l, so that one `gamma` means one
-length scale whatever the kernel, and `gamma="scale"` is a fair start for each.
+In all of them `gamma` = 1 / (2 l^2) with the length scale l, so that one `gamma` means the same
+length scale for every kernel, and `gamma="scale"` is a fair start for each.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Gaussian(RadialKernel):
     def formula(self, t: Expression) -> Expression:
         return exp(t)
 
-    # Spelled out as well: searches make a kernel at every step, and would look up its program.
+    # Written out for speed: searches make a kernel at every step, and would look up its program.
     slope_is_value = True
 
     def profile(self, t: FloatArray) -> None:

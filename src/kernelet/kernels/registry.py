@@ -1,4 +1,4 @@
-"""The kernels that have a name: model files, exports, estimators and the command line go by it."""
+"""Kernels by name, as model files, exports, estimators and the command line use them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ T = TypeVar("T", bound=type[Kernel])
 _REGISTERED: dict[str, type[Any]] = {}
 #: Names that `kernel="..."` takes as well.
 ALIASES: Mapping[str, str] = MappingProxyType({"polynomial": "poly"})
-# Names stand in files, messages and generated code, where nothing has to be escaped then. None of
+# Names are written to files, messages and generated code; such names need no escapes there. None of
 # ours is half as long as the limit.
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-# What estimators call "callable" and "precomputed" is no kernel of a name.
+# Estimators use "callable" and "precomputed" for something else.
 _TAKEN = frozenset({*ALIASES, "callable", "precomputed"})
-# Parameters are keys in generated code, beside the name of a kernel and, in JSON, its formula.
+# Parameters are keys in generated code, next to the name of a kernel and, in JSON, its formula.
 _PARAMETER = re.compile(r"(?!(?:name|formula)$)[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
 def register_kernel(kernel_class: T) -> T:
-    """Make a class of kernels known by its name, a decorator.
+    """Register a class of kernels under its name; a decorator.
 
     From then on ``kernel="name"`` of the estimators and ``--kernel name`` of the command line make
     such kernels, and model files and JSON that name it can be read. Files only name a kernel, and
@@ -35,9 +35,9 @@ def register_kernel(kernel_class: T) -> T:
     Parameters
     ----------
     kernel_class : type
-        A frozen dataclass, as a rule of `RadialKernel` or `DotKernel`, whose ``name`` is made of
-        small letters, digits and underscores. Parameters called ``gamma``, ``degree`` and ``coef0``
-        are those of the estimators; any other should have a default.
+        A frozen dataclass, usually a subclass of `RadialKernel` or `DotKernel`, whose ``name`` is
+        made of small letters, digits and underscores. Parameters called ``gamma``, ``degree`` and
+        ``coef0`` are set by those of the estimators; any other should have a default.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def register_kernel(kernel_class: T) -> T:
     """
     name = _checked_name(kernel_class)
     known = _REGISTERED.get(name, kernel_class)
-    # a cell of a notebook that runs again makes its class again
+    # running a notebook cell again defines its class again
     if (known.__module__, known.__qualname__) != (
         kernel_class.__module__,
         kernel_class.__qualname__,
@@ -125,7 +125,7 @@ def parameter_names(kernel_class: type[Any]) -> list[str]:
 
 
 def names_to_choose(given: frozenset[str]) -> list[str]:
-    """Names of the kernels that need no parameters but those that are given."""
+    """Names of the kernels that need no other parameters than the given ones."""
     return sorted(
         name
         for name, kernel_class in _REGISTERED.items()

@@ -1,4 +1,4 @@
-"""From what a user says (`kernel="rbf", gamma="scale"`) to a kernel object."""
+"""From the parameters of an estimator (`kernel="rbf", gamma="scale"`) to a kernel object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kernelet.kernels.registry import (
 
 
 def kernel_names() -> list[str]:
-    """What ``kernel`` may be as a text, aliases aside.
+    """The names that ``kernel`` may be, without aliases.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def resolve_kernel(
     degree: int = 3,
     coef0: float = 0.0,
 ) -> Kernel:
-    """The kernel object that an estimator's parameters mean.
+    """The kernel object that an estimator's parameters describe.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def resolve_kernel(
     X : array-like or SciPy sparse matrix of shape (n, d)
         The training rows, for `gamma`.
     gamma : "scale", "auto" or float, default="scale"
-        As scikit-learn's SVC has it: "scale" is 1 / (d X.var()), or 1 where all of X is one
-        number, and "auto" is 1 / d.
+        As in scikit-learn's SVC: "scale" is 1 / (d X.var()), or 1 if all numbers in X are the
+        same, and "auto" is 1 / d.
     degree : int, default=3
         Of kernels that have such a parameter: "poly".
     coef0 : float, default=0.0
@@ -79,7 +79,7 @@ def resolve_kernel(
         wanted = parameter_names(kernel_class)
         values = {"degree": degree, "coef0": coef0}
         given: dict[str, Any] = {key: values[key] for key in wanted if key in values}
-        if "gamma" in wanted:  # "scale" takes a pass over X, which the linear kernel can spare
+        if "gamma" in wanted:  # "scale" takes a pass over X, which the linear kernel does not need
             given["gamma"] = _resolve_gamma(gamma, X)
         made: Kernel = kernel_class(**given)
         return made

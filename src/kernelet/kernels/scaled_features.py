@@ -1,4 +1,4 @@
-"""A kernel on features each of which has a scale of its own."""
+"""A kernel on features with a scale each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScaledFeatures(CompositeKernel):
     Parameters
     ----------
     kernel : Kernel
-        Of the scaled features.
+        Kernel of the scaled features.
     scales : sequence of float
         One for each feature, none below 0. A scale of 0 leaves the feature out.
 
@@ -64,7 +64,7 @@ class ScaledFeatures(CompositeKernel):
             raise ValueError(f"scales must be numbers, one for each feature, got {given!r}.")
         is_array = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.ndim == 1
         if is_array and np.isfinite(given).all():
-            # a search makes a kernel of every evaluation: one look at all numbers will do
+            # a search makes a kernel for every evaluation: check all numbers at once
             scales = tuple(np.asarray(given).tolist())
         else:
             scales = tuple(finite("a scale", scale) for scale in given)

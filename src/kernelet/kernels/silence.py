@@ -1,4 +1,4 @@
-"""Warnings of other libraries that are ours to answer for, silenced for a moment."""
+"""Warnings of other libraries that kernelet handles itself, silenced for a moment."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-# The filters of warnings belong to the whole process: two threads that change them at once would
-# leave them changed.
+# Warning filters belong to the whole process: two threads that change them at once would leave them
+# changed.
 _lock = Lock()
 _open: warnings.catch_warnings[None] | None = None
 
@@ -22,7 +22,7 @@ def silenced(category: type[Warning], message: str) -> Iterator[None]:
     ----------
     category : type of Warning
     message : str
-        A regular expression. Filters hold for all threads, so it should fit no warning of ours.
+        A regular expression. Filters hold for all threads, so it should match no other warning.
     """
     global _open
     filters = warnings.catch_warnings()
@@ -36,7 +36,7 @@ def silenced(category: type[Warning], message: str) -> Iterator[None]:
 
 
 def _begin_anew() -> None:
-    """In a process that was forked while another thread, which is not there, was at it."""
+    """Reset the lock in a process that was forked while another thread held it."""
     global _lock, _open
     _lock = Lock()
     if _open is not None:

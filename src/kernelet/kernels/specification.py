@@ -11,7 +11,7 @@ import numpy as np
 from kernelet.kernels.base import Kernel
 from kernelet.kernels.registry import parameter_names, registered_kernels, require_registered
 
-# Far more than anybody nests, far less than Python's own limit: a file is not to be trusted.
+# Far more than anybody nests, far less than Python's own limit: files are not trusted.
 _MAX_DEPTH = 50
 
 
@@ -22,7 +22,7 @@ def described(
 ) -> dict[str, Any]:
     """The specification of a kernel.
 
-    ``array`` says what becomes of arrays, ``further`` what else to say of each kernel in it.
+    ``array`` converts arrays, ``further`` adds entries for each kernel in it.
     """
     if not kernel.is_serializable:
         raise ValueError(
@@ -50,7 +50,7 @@ def kernel_from_specification(specification: Mapping[str, Any]) -> Kernel:
     Parameters
     ----------
     specification : mapping
-        "name", that of a registered kernel, and its parameters, all of them, as JSON values.
+        "name", the name of a registered kernel, and all its parameters as JSON values.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which features a kernel looks at: those that it leaves out are neither stored nor shipped."""
+"""Which features a kernel uses: the others are neither stored nor exported."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Indices = NDArray[np.intp]
 def used_features(kernel: Kernel, n_features: int) -> Indices:
     """The features that kernel values depend on.
 
-    A feature is left out by a scale of 0, or by a matrix that has nothing but zeros for it. This is
-    the one place that decides: model files, exports and sizes go by it.
+    A feature is left out by a scale of 0, or by a matrix with only zeros for it. Model files,
+    exports and sizes all rely on this function.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def used_features(kernel: Kernel, n_features: int) -> Indices:
     Returns
     -------
     ndarray of indices, in order
-        There is one at least: where the kernel is constant, the first feature stays.
+        At least one: if the kernel is constant, the first feature stays.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def used_features(kernel: Kernel, n_features: int) -> Indices:
     >>> used_features(Gaussian(0.5), 3).tolist()
     [0, 1, 2]
     """
-    # a function of the user may look at the number of features, or at those that are 0
+    # a user's function may depend on the number of features, or on those that are 0
     used = _is_used(kernel, n_features) if kernel.is_serializable else np.ones(n_features, bool)
     if not used.any():
         used[0] = True
@@ -48,7 +48,7 @@ def used_features(kernel: Kernel, n_features: int) -> Indices:
 
 
 def restricted(kernel: Kernel, features: Indices) -> Kernel:
-    """The kernel of some features only, which are all that it uses.
+    """The kernel restricted to the features that it uses.
 
     Examples
     --------

@@ -14,8 +14,8 @@ from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.registry import registered_kernels
 from kernelet.kernels.scaled_features import ScaledFeatures
 
-# Rows at a time, so that no copy of all of them is made. With some tens of vectors a block of
-# values is about a megabyte, far above the cost of a call and below any memory.
+# Rows at a time, so that they are not all copied. With some tens of vectors a block of values is
+# about a megabyte: large enough that calls cost nothing, and small in any memory.
 _BLOCK = 2048
 
 
@@ -25,14 +25,16 @@ def require_width(kernel: Kernel, who: str) -> RadialKernel:
         known = registered_kernels().items()
         radial = ", ".join(repr(name) for name, made in known if issubclass(made, RadialKernel))
         raise ValueError(
-            f"{who} learns the width of a radial kernel ({radial}); {kernel!r} is none."
+            f"{who} learns the width of a radial kernel ({radial}); {kernel!r} is not one."
         )
     return kernel
 
 
 def with_gamma(kernel: RadialKernel, gamma: float) -> RadialKernel:
     """The same kernel with another gamma."""
-    changed: Any = kernel  # every leaf is a dataclass with a gamma, which the base cannot say
+    changed: Any = (
+        kernel  # every leaf is a dataclass with a gamma, which the type of the base does not show
+    )
     other: RadialKernel = replace(changed, gamma=gamma)
     return other
 

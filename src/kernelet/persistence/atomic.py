@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all: the one writer of the package."""
+"""Files that are written as a whole or not at all: the one writer of the package."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-# Letters of a file's name that the name of its temporary file begins with: at most four bytes each,
-# they leave room for the rest within the 255 bytes that most systems allow.
+# The name of a temporary file begins with this many letters of the file's name. At most four bytes
+# each, they leave room for the rest within the 255 bytes that most systems allow.
 NAME_SHARE = 50
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that whoever looks finds the old content or the new one, never a part.
+    """Write a file so that a reader finds the old content or the new one, never a part.
 
     Parameters
     ----------
     path : path-like
-        A link is followed: what it points to is replaced.
+        A link is followed: its target is replaced.
     content : bytes
 
     Raises
@@ -35,26 +35,26 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], mode: str = "wb", **options: Any) -> Iterator[IO[Any]]:
-    """A stream whose content takes the place of a file when the block ends without an error.
+    """A stream whose content replaces a file when the block ends without an error.
 
-    The bytes go to a temporary file in the same folder, are brought to the disk, and take the
-    name in one step. If anything fails the temporary file is removed and the old file stays; if the
-    process is killed a hidden temporary file is left beside the old one.
+    The bytes go to a temporary file in the same folder, which is flushed to disk and then renamed
+    in one step. If anything fails the temporary file is removed and the old file stays; if the
+    process is killed a hidden temporary file is left next to the old one.
 
     Parameters
     ----------
     path : path-like
         As in `write_atomically`.
     mode, **options
-        As `open` takes them: "wb", or "w" with an encoding.
+        As in `open`: "wb", or "w" with an encoding.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        # os.replace would put a regular file in the place of a device or a pipe
+        # os.replace would replace a device or a pipe by a regular file
         raise OSError(f"{os.fspath(path)!r} is not a regular file; choose another name.")
-    # eight random bytes: two writers meet in one name once in 2^64 times, and O_EXCL refuses it
+    # eight random bytes: two writers choose the same name once in 2^64 times, which O_EXCL refuses
     temporary = target.with_name(f".{target.name[:NAME_SHARE]}.{secrets.token_hex(8)}.tmp")
-    # as open() does, the user's umask decides who may read the file, unless there is one already
+    # as with open(), the umask decides who may read the file, unless it exists already
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with open(descriptor, mode, **options) as stream:
@@ -72,7 +72,7 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb", **options: Any) ->
 
 
 def _flush_folder(folder: Path) -> None:
-    """Bring the new name to the disk, on systems where folders can be opened."""
+    """Flush the new name to disk, on systems where folders can be opened."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,6 +1,6 @@
 """Records in files of the safetensors layout.
 
-Eight bytes with the length of the header, the header as JSON, and the arrays behind one another.
+Eight bytes with the length of the header, the header as JSON, and the arrays one after the other.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kernelet.persistence.header import (
 from kernelet.persistence.record import Array, Record, checked
 from kernelet.persistence.untrusted import opened, read_exactly, size_of
 
-# A table model of a calibrated classifier of a machine is four deep; a file is not to be trusted.
+# A table model of a calibrated classifier of a machine is four deep; files are not trusted.
 MAX_PARTS_DEPTH = 8
 
 
@@ -38,7 +38,7 @@ def write_record(record: Record, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the file could not be read again: it asks for more than files may.
+        If the file could not be read again, because it exceeds the limits of model files.
     OSError
         If it cannot be written.
     """
@@ -69,7 +69,7 @@ def now() -> str:
 
 
 def _version(record: Record) -> int:
-    """The oldest version that can hold a record, so that older readers read what they can."""
+    """The oldest version that can hold a record, so that older readers can read it if possible."""
     return max([record.version, *map(_version, record.parts.values())])
 
 
@@ -83,7 +83,7 @@ def _tree(record: Record, prefix: str, arrays: dict[str, Array]) -> dict[str, An
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
-    """Everything but the arrays, with all sizes checked against that of the file."""
+    """Everything but the arrays, with all sizes checked against the size of the file."""
     with opened(path) as stream:
         return _read_header(stream)[1]
 
@@ -94,9 +94,9 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     Raises
     ------
     ModelFileError
-        If the file is anything else than a record.
+        If the file does not hold a record.
     OSError
-        If there is none, or it may not be read.
+        If there is no such file, or it cannot be opened.
     """
     with opened(path) as stream:
         start, header = _read_header(stream)
@@ -116,7 +116,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
 
 
 def record_of_tree(tree: object, prefix: str, arrays: dict[str, Array], depth: int = 0) -> Record:
-    """A record from its tree; what belongs to it is taken out of the arrays."""
+    """A record from its tree; its arrays are removed from the given ones."""
     if depth > MAX_PARTS_DEPTH:
         raise ModelFileError(f"models inside models are more than {MAX_PARTS_DEPTH} levels deep")
     node = Record("a model", checked(tree, dict, "a model"))

@@ -1,4 +1,4 @@
-"""The one error that a bad model file gives."""
+"""The one error that a bad model file raises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ModelFileError(ValueError):
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, on one line of bounded length: it may quote a hostile file."""
+    """The message of an error on one line of bounded length, since it may quote a hostile file."""
     text = " ".join(str(error).split()) or type(error).__name__
     shown = visible(text[: _LONGEST + 1])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

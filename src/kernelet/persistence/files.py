@@ -14,14 +14,14 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     """Write a model to a file that `kernelet.load` reads.
 
     The file is in the safetensors layout: arrays, and text that describes them; nothing in it is
-    code. It is written to the side and then takes its name, so that neither an error nor a kill
+    code. It is written under another name and then renamed, so that neither an error nor a kill
     leaves half a file.
 
     Parameters
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator of kernelet
     path : path-like
-        By custom it ends in ".kernelet".
+        By convention it ends in ".kernelet".
 
     Raises
     ------
@@ -30,7 +30,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     ValueError
         If the model is not fitted, or its kernel is a Python function.
     OSError
-        If the file cannot be written; an older one is then as it was.
+        If the file cannot be written; an existing file is then unchanged.
 
     Examples
     --------
@@ -50,7 +50,8 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `kernelet.save` has written.
 
-    Nothing in a file is executed, and no file is trusted: sizes are checked before memory is taken.
+    Nothing in a file is executed, and no file is trusted: sizes are checked before memory is
+    allocated.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file is not a model, is damaged, or comes from a newer version; the message says so.
     OSError
-        If there is no such file, or it may not be read.
+        If there is no such file, or it cannot be opened.
 
     Examples
     --------
@@ -81,6 +82,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     try:
         return from_record(read_record(path))
-    # A file that is well formed can still hold what a constructor refuses, in its own words.
+    # A well-formed file can still hold values that a constructor refuses; its message is passed on.
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)}: {one_line(error).rstrip('.')}.") from error

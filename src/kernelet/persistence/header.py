@@ -1,4 +1,4 @@
-"""The header of a model file, believed only after it was checked against the file's size."""
+"""The header of a model file, trusted only after a check against the file's size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype("?"),
 }
 
-# What a file may ask for before it has proved anything.
+# Limits on what a file may ask for before anything in it has been checked.
 MAX_HEADER_BYTES = 100_000_000  # as safetensors has it
 # Memory that Python takes for an object or a list of JSON, and for any other value: three bytes of
 # text can become eighty times as many. What is parsed may take _JSON_FACTOR times the file's bytes
@@ -37,7 +37,7 @@ MAX_EMPTY_DIMENSION = 2**20
 
 @dataclass(frozen=True)
 class Entry:
-    """What an array is, and where it is behind the header."""
+    """The type and shape of an array, and its position behind the header."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -66,7 +66,7 @@ class Header:
 
 
 def parse_header(data: bytes, n_bytes: int) -> Header:
-    """Understand a header.
+    """Parse and check a header.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def parse_header(data: bytes, n_bytes: int) -> Header:
     Raises
     ------
     ModelFileError
-        If anything in it is not as it should be.
+        If anything in it is wrong.
     """
     try:
         text = data.decode("utf-8")

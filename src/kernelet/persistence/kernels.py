@@ -1,4 +1,4 @@
-"""Kernels in model files: their parameters are JSON, their matrices arrays beside it."""
+"""Kernels in model files: parameters are JSON, matrices are separate arrays."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def encode_kernel(kernel: Kernel, name: str, arrays: dict[str, Array]) -> dict[s
 
 
 def decode_kernel(specification: dict[str, Any], record: Record) -> Kernel:
-    """The inverse of `encode_kernel`; the arrays of a record go to one matrix each."""
+    """The inverse of `encode_kernel`; each array of a record is used for one matrix."""
 
     def found(name: str) -> Array:
         array = record.floats(name, 2, np.float64)
-        # A kernel keeps a copy: a file that names an array a thousand times has it once.
+        # A kernel keeps a copy: a file could name an array a thousand times but hold it once.
         del record.arrays[name]
         return array
 
@@ -48,7 +48,7 @@ def decode_kernel(specification: dict[str, Any], record: Record) -> Kernel:
 
 
 def with_arrays(specification: Any, found: Callable[[str], Any]) -> Any:
-    """A specification with something in place of the names of its arrays.
+    """A specification with the names of its arrays replaced.
 
     Its depth is that of JSON, bounded.
     """

@@ -18,12 +18,12 @@ from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, register, to_record
 from kernelet.persistence.vectors import stored_vectors, vectors_in_full
 
-# Each kernel of a sum may keep a copy of the vectors when the machine is made: a file may ask for
-# as much memory as a hundred times its own size, as MAX_GROWTH of vectors.py also has it.
+# Each kernel of a sum may keep a copy of the vectors when the machine is made: a file may need a
+# hundred times its own size of memory, the same as MAX_GROWTH in vectors.py.
 MAX_KERNELS = 100
-# Vectors that are tried at a time when a file is read, so that no second copy of all is made.
+# Vectors that are checked at a time when a file is read, so that they are not all copied.
 _VECTORS_AT_ONCE = 1024
-# Before this version vectors have all features.
+# Before this version, vectors have all features.
 LEFT_OUT_VERSION = 2
 CALIBRATIONS = (SigmoidCalibration, TemperatureCalibration)
 
@@ -66,15 +66,14 @@ def _read_machine(record: Record) -> KernelMachine:
 
 
 def check_range(machine: KernelMachine) -> None:
-    """Refuse numbers that give scores beyond all bounds, whatever the rows are.
+    """Refuse numbers whose scores overflow, whatever the rows are.
 
-    What is written passes it as well, so that no model is lost when it is read. Where kernel values
-    have no bound, rows may be too large for any machine: its `decision_function` looks at what
-    comes out.
+    Models are checked when they are written as well, so that none is lost. If kernel values are
+    unbounded, rows may be too large for any machine; its `decision_function` checks the scores.
     """
-    # a throw-away copy, in pieces: the machine prepares its own when the first row comes
+    # a temporary copy, in pieces: the machine prepares its own at the first prediction
     row = np.zeros((1, machine.n_features), dtype=machine.dtype)
-    # a matrix may make many numbers of each of a vector
+    # a matrix may turn each number of a vector into many
     growth = max(1, -(-_combinations(machine.kernel) // max(1, machine.n_features)))
     at_once = max(1, _VECTORS_AT_ONCE // growth)
     for start in range(0, machine.n_vectors, at_once):
@@ -88,7 +87,7 @@ def check_range(machine: KernelMachine) -> None:
     if not np.isfinite(bound):
         return
     with np.errstate(over="ignore"):
-        # in double precision, so that the sum itself is no question of float32
+        # in double precision, so that the sum itself does not overflow in float32
         total = np.abs(machine.coefficients).sum(axis=0, dtype=np.float64) * bound
         total = total + np.abs(machine.intercepts)
     if (total > np.finfo(machine.dtype).max).any():
@@ -147,7 +146,7 @@ def _read_calibrated(record: Record) -> CalibratedMachine:
 
 
 def calibrated_machine(machine: KernelMachine, calibration: Record) -> CalibratedMachine:
-    """A machine with the calibration in a record, which must be for as many outputs."""
+    """A machine with the calibration in a record, which must have as many outputs."""
     return CalibratedMachine(machine, from_record(calibration, CALIBRATIONS))
 
 

@@ -28,19 +28,19 @@ _JSON_NAMES = {
 class Record:
     """A kind of model with its JSON values, its arrays and the models inside it.
 
-    The methods are for readers: what is missing or of another type is a `ModelFileError` that
-    names it.
+    The methods are for readers: a missing value, or one of the wrong type, raises a
+    `ModelFileError` that names it.
 
     Attributes
     ----------
     kind : str
-        Under which the reader is registered.
+        The name under which the reader is registered.
     fields : dict
         Values that JSON can hold.
     arrays : dict of str to ndarray
     parts : dict of str to Record
     version : int, default=1
-        The first version of the format whose readers understand it, models inside it aside.
+        The first version of the format whose readers understand it, not counting models inside it.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Record:
         return checked(self._find("value", self.fields, name), kind, f"{name!r} of {self.kind}")
 
     def optional(self, name: str, kind: type[T]) -> T | None:
-        """A field of the given type, or None where it is null or missing."""
+        """A field of the given type, or None if it is null or missing."""
         return None if self.fields.get(name) is None else self.value(name, kind)
 
     def texts(self, name: str) -> list[str]:
@@ -86,7 +86,7 @@ class Record:
 
 
 def checked(value: object, kind: type[T], what: str) -> T:
-    """The value, if JSON's type of it is the given one."""
+    """The value, if it has the given JSON type."""
     if kind is float and type(value) is int and abs(value) < 2**53:
         value = float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):

@@ -1,4 +1,4 @@
-"""Who writes and reads which kind of model."""
+"""Which functions write and read each kind of model."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def register(
     ----------
     model_class : type
     write : callable
-        Takes a model to a `Record` of this kind.
+        Turns a model into a `Record` of this kind.
     read : callable
-        Takes such a record, of which nothing is certain but its types, to a model. It raises
+        Turns such a record into a model. Only its types have been checked. It raises
         `ModelFileError` or ValueError.
     helpers : iterable of types, default=()
-        Classes of what such a model keeps to itself; files do not hold it, but pickles do.
+        Classes of other objects that such a model keeps; pickles hold them, but files do not.
     """
     name = model_class.__name__
     known = _KINDS.get(name)
@@ -109,8 +109,8 @@ def from_record(record: Record, wanted: type | tuple[type, ...] = object) -> Any
 def skops_trusted() -> list[str]:
     """Names of the classes that pickled estimators of kernelet consist of.
 
-    For those who keep models with `skops.io` instead of model files: these classes do nothing when
-    they are loaded but take what they are given.
+    For users of `skops.io` instead of model files: when these classes are loaded, they only store
+    what they are given.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def skops_trusted() -> list[str]:
     """
     hooks.register_learners()
     exported = [getattr(kernels, name) for name in kernels.__all__]
-    # a function that somebody brings along is not ours to trust
+    # kernelet cannot vouch for a user's function
     ours = {kind for kind in exported if isinstance(kind, type)} - {kernels.CallableKernel}
     classes = ours | {kind.model_class for kind in _KINDS.values()} | _HELPERS
     names = {(kind.__module__, kind.__qualname__) for kind in classes}

@@ -1,4 +1,4 @@
-"""What a model file says of itself, without its arrays."""
+"""A description of a model file, without its arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelet.persistence.record import Record
 
 
 def read_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Describe a model file; no array of it is read.
+    """Describe a model file without reading its arrays.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def read_summary(path: str | os.PathLike[str]) -> dict[str, Any]:
         "n_outputs", "dtype" and "machine_bytes" (of vectors, coefficients and intercepts, as they
         are stored) are of the machine; "classes", "feature_names", "params", "cost" (C as given or
         chosen), "training" (rows, rows of each class, version and date of the fit), "target" and
-        "columns" are None where the model has none.
+        "columns" are None if the model has none.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Files and texts that nobody vouches for: looked at before they are read."""
+"""Untrusted files and texts: checked before they are read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
     ModelFileError
         If it is anything else: a pipe may never end, nor does /dev/zero.
     OSError
-        If there is none, or it may not be read.
+        If there is no such file, or it cannot be opened.
     """
-    # Opened first and looked at then, as the name may stand for another file a moment later.
+    # Opened first and checked then, as the name may refer to another file a moment later.
     try:
         stream = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (callers close it)
     except OSError as error:
@@ -37,7 +37,7 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """A descriptor at once, where a pipe would wait for somebody to write; Windows has no such."""
+    """A descriptor, without waiting for the writer of a pipe; Windows has no such pipes."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -50,7 +50,7 @@ def size_of(stream: BinaryIO) -> int:
 
 
 def read_exactly(stream: BinaryIO, n_bytes: int) -> bytes:
-    """The rest of a file, which must be of the size that was looked at."""
+    """The rest of a file, which must still have the size that was checked."""
     data = stream.read(n_bytes)
     if len(data) != n_bytes or stream.read(1):
         raise ModelFileError("the file changed while it was read")
@@ -58,7 +58,7 @@ def read_exactly(stream: BinaryIO, n_bytes: int) -> bytes:
 
 
 def strict_json(text: str, complaint: str) -> object:
-    """JSON in which nothing is NaN, and no key stands twice.
+    """Parse JSON without NaN and without duplicate keys.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Readers differ in which of two equal keys they believe."""
+    """Refuse duplicate keys, since readers differ in which of the two they use."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key appears twice")
     return found

@@ -13,7 +13,7 @@ from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.kernels import decode_kernel, encode_kernel
 from kernelet.persistence.record import Array, Record, checked
 
-# Of lists in lists and the like: parameters have two levels or three, Python can read hundreds.
+# Depth of nested lists and the like: parameters have two or three levels, Python can read hundreds.
 _MAX_DEPTH = 20
 # NumPy's type of labels -> JSON's type of each
 _LABEL_TYPES: dict[str, Any] = {
@@ -64,7 +64,7 @@ def decode_labels(value: object) -> Array:
 
 
 def encode_value(value: object, name: str, arrays: dict[str, Array]) -> Any:
-    """A parameter as JSON; its arrays are put beside it, under names that begin with ``name``.
+    """A parameter as JSON; its arrays are stored separately, under names that begin with ``name``.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class StoredVectors:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """By the names that they have in files."""
+        """The arrays by their names in files."""
         return {
             "vectors": self.vectors,
             "vector_features": self.features,
@@ -46,7 +46,7 @@ class StoredVectors:
 
 
 def stored_vectors(machine: KernelMachine) -> StoredVectors | None:
-    """What a file holds in place of the vectors; None where they are stored in full.
+    """What a file holds instead of the vectors; None if they are stored in full.
 
     Nothing is lost: a feature that the kernel does not use stays if the vectors differ in it.
 
@@ -79,7 +79,7 @@ def vectors_in_full(record: Record) -> Array:
     Raises
     ------
     ModelFileError
-        If the arrays do not fit one another, or ask for too much memory.
+        If the arrays do not fit together, or ask for too much memory.
     """
     vectors = record.floats("vectors", 2)
     if "left_out" not in record.arrays:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelet.machine.texts import visible
 
-# Okabe and Ito's palette, which people with any kind of colour vision tell apart.
+# Okabe and Ito's palette, whose colours people with any kind of colour vision can distinguish.
 COLOURS = (
     "#0072B2",  # blue
     "#E69F00",  # orange
@@ -67,7 +67,7 @@ def axes_for(display: object, ax: Any, figsize: tuple[float, float] = (6.0, 4.2)
 
 
 def as_written(texts: Iterable[Any]) -> None:
-    """Show names and labels letter by letter: "$" begins no formula in them, and TeX reads none."""
+    """Show names and labels as they are: "$" begins no formula in them, and TeX is not used."""
     for text in texts:
         text.set_text(visible(text.get_text()))
         text.set_parse_math(False)
@@ -104,7 +104,7 @@ def ticks_at(axis: Any, places: Sequence[float]) -> None:
 
 def plain_log_ticks(axis: Any, low: float, high: float) -> None:
     """Ticks of a logarithmic axis that read well for values from ``low`` to ``high``."""
-    # within a decade powers of ten are too few, and what a linear axis would have is right
+    # within a decade powers of ten are too few; use the ticks of a linear axis
     if high < 10.0 * low:
         _set_ticks(axis, "MaxNLocator", 5)
     else:
@@ -119,7 +119,7 @@ def _set_ticks(axis: Any, locator: str, *arguments: Any, **options: Any) -> None
 
 
 def number_text(value: float) -> str:
-    """A number with the digits that a reader of a picture wants.
+    """A number with as many digits as a picture needs.
 
     Examples
     --------

@@ -31,8 +31,8 @@ from kernelet.plotting.frontier_curves import (
 )
 from kernelet.selection import BudgetSearchCV
 
-# Ticks stand at the budgets themselves as long as they are few, and far enough apart to be read:
-# over two decades, a quarter more is a twentieth of the axis, the width of three digits.
+# Ticks are at the budgets themselves if these are few and far enough apart to be read: over two
+# decades, a factor of 1.25 is a twentieth of the axis, the width of three digits.
 _MOST_TICKS = 10
 _LEAST_RATIO = 1.25
 
@@ -124,7 +124,7 @@ class FrontierDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw a search that is fitted, or cross-validate a model over budgets and draw that.
+        """Draw a fitted search, or cross-validate a model over budgets and draw the result.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class FrontierDisplay:
         X, y : arrays, default=None
             Rows and targets, for anything that is not a fitted search.
         budgets : sequence of int, default=None
-            Numbers of vectors; None takes the search's.
+            Numbers of vectors; None means those of the search.
         cv : int, splitter or iterable, default=5
             Folds.
         scoring : str or callable, default=None
@@ -143,7 +143,7 @@ class FrontierDisplay:
         x : {"vectors", "microseconds", "bytes"}, default="vectors"
             The cost.
         name : str, default=None
-            Name of the curve; None is the class of the model.
+            Name of the curve; None means the class of the model.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a figure.
         **kwargs : dict
@@ -184,7 +184,7 @@ class FrontierDisplay:
         ----------
         results : dict, DataFrame or path of a csv file
             ``cv_results_``, or columns method, budget, error (in percent) and the costs n_vectors,
-            predict_us, n_bytes, as the frontier tables of ``benchmarks/results`` have them.
+            predict_us, n_bytes, as in the frontier tables of ``benchmarks/results``.
         x : {"vectors", "microseconds", "bytes"}, default="vectors"
             The cost.
         chosen : int, default=None
@@ -245,7 +245,7 @@ class FrontierDisplay:
         self._draw_chosen(ax)
         self._set_ticks(ax)
         handles, labels = ax.get_legend_handles_labels()
-        # curves first, whatever order matplotlib has
+        # curves first, whatever matplotlib's order
         curves = set(map(legend_name, self.curves))
         order = sorted(range(len(labels)), key=lambda i: labels[i] not in curves)
         add_legend(ax, [handles[i] for i in order], [labels[i] for i in order])

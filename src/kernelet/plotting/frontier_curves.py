@@ -1,4 +1,4 @@
-"""Curves of error against cost, out of searches and tables of results."""
+"""Curves of error against cost, from searches and tables of results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def search_frontier(search: BudgetSearchCV, x: str, name: str | None) -> dict[st
     search : BudgetSearchCV
     x : {"vectors", "microseconds", "bytes"}
     name : str or None
-        Of the curve; None is the class of the model.
+        Name of the curve; None means the class of the model.
     """
     frontier: dict[str, Any] = {"x": x, "chosen": search.best_index_}
     own = type(last_step(search.searched)).__name__
@@ -87,9 +87,9 @@ def results_frontier(
         ``cv_results_``, or a frontier table.
     x : {"vectors", "microseconds", "bytes"}
     name : str
-        Of the curve of ``cv_results_``.
+        Name of the curve of ``cv_results_``.
     reference : float, str or None
-        An error in percent, or a method of the table, which is then no curve but a line.
+        An error in percent, or a method of the table, which is then a line instead of a curve.
     """
     columns = columns_of(results)
     if "mean_test_score" in columns:
@@ -172,7 +172,7 @@ def _mean_curve(runs: Mapping[float, list[tuple[float, float]]]) -> FrontierCurv
 
 
 def _number(text: Any) -> float:
-    """A cell as a number; an empty one counts as no budget, 0."""
+    """A cell as a number; an empty cell means no budget, 0."""
     if text is None or text == "" or text != text:
         return 0.0
     return float(text)

@@ -26,8 +26,8 @@ from kernelet.plotting.plane import class_codes, classes_of, scores_on_grid
 
 # Area of the marks with the largest and the smallest coefficient, in square points: rows have 12.
 _LARGEST, _SMALLEST = 170.0, 35.0
-# With more vectors than this they are drawn smaller, so that together they cover no more; but not
-# below this share, at which they are about as large as the marks of rows.
+# More vectors than this are drawn smaller, so that together they do not cover more, but not smaller
+# than this share, at which they are about as large as the marks of rows.
 _ROOMY, _LEAST_SHARE = 25, 0.15
 
 
@@ -53,7 +53,7 @@ class MachineDisplay:
     X : ndarray of shape (n_rows, 2), default=None
         Rows to show.
     codes : ndarray of int, default=None
-        Their classes, as places in ``classes``.
+        Their classes, as indices into ``classes``.
     feature_names : sequence of str, default=("x1", "x2")
         Labels of the axes.
     has_margins : bool, default=True
@@ -135,7 +135,7 @@ class MachineDisplay:
         grid_resolution : int, default=300
             Points along each axis at which f is evaluated.
         feature_names : sequence of str, default=None
-            Labels of the axes; None takes those the model has been fitted with.
+            Labels of the axes; None means the feature names of the model.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a figure.
         **kwargs : dict
@@ -155,7 +155,7 @@ class MachineDisplay:
         names = feature_names_of(model, 2) if feature_names is None else list(feature_names)
         xx0, xx1, scores = scores_on_grid(model, X, grid_resolution)
         classes = classes_of(model, scores)
-        # the several scores of an SVC are votes of pairs of classes
+        # the scores of an SVC with several classes are votes of pairs of classes
         has_margins = scores.ndim == 2 or isinstance(model, KernelMachine)
         display = cls(
             xx0,
@@ -201,7 +201,7 @@ class MachineDisplay:
         if self.margins_:
             name = "f = +1, -1" if self.scores.ndim == 2 else "f of the class = 1"
             ax.plot([], [], color=INK, linestyle="dashed", linewidth=1.0, label=name)
-        # beside the plane, not on it: there is data everywhere
+        # next to the plane, not on it: there are data everywhere
         add_legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1.0), markerscale=1.3)
         return self
 
@@ -231,7 +231,7 @@ class MachineDisplay:
     def _contour(
         self, ax: Any, values: FloatArray, levels: list[float], color: str, line: str, width: float
     ) -> Any:
-        # matplotlib warns of a level that no value reaches; then there is nothing to draw
+        # matplotlib warns about a level that no value reaches; then there is nothing to draw
         reached = [level for level in levels if values.min() < level < values.max()]
         if not reached:
             return None

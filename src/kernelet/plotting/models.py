@@ -1,4 +1,4 @@
-"""The vectors of any kernel model, in the units of the rows that it is given."""
+"""The vectors of any kernel model, in the units of its input rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Expansion:
     ----------
     vectors : ndarray of shape (m, d)
     side : ndarray of shape (m,)
-        The class of the largest coefficient, as a place in ``classes``; if none is positive, that
-        of the smallest.
+        The class of the largest coefficient, as an index into ``classes``; if none is positive,
+        that of the smallest.
     weight : ndarray of shape (m,)
         That coefficient.
     classes : ndarray
@@ -36,7 +36,7 @@ class Expansion:
 
 
 def model_of(source: Any) -> Any:
-    """The fitted model itself, where a search is given."""
+    """The fitted model; for a search, the one that it has chosen."""
     model = getattr(source, "best_estimator_", source)
     if not isinstance(model, KernelMachine):
         check_is_fitted(model)
@@ -49,10 +49,9 @@ def last_step(model: Any) -> Any:
 
 
 def expansion(source: Any) -> Expansion:
-    """The vectors of a machine, a classifier of ours, an SVC, a search or a Pipeline of these.
+    """The vectors of a machine, a classifier of kernelet, an SVC, or a search or Pipeline of these.
 
-    Vectors behind the transformers of a Pipeline are taken back through their
-    ``inverse_transform``.
+    Vectors behind the transformers of a Pipeline are mapped back by ``inverse_transform``.
     """
     model = model_of(source)
     if isinstance(model, Pipeline):
@@ -62,8 +61,8 @@ def expansion(source: Any) -> Expansion:
             return inner
         if not hasattr(head, "inverse_transform"):
             raise ValueError(
-                "the vectors lie behind transformers that have no inverse_transform; give the "
-                f"last step of the Pipeline, {type(last_step(model)).__name__}, by itself."
+                "the vectors are behind transformers that have no inverse_transform; pass the "
+                f"last step of the Pipeline, {type(last_step(model)).__name__}, instead."
             )
         rows = np.asarray(head.inverse_transform(inner.vectors))
         return Expansion(rows, inner.side, inner.weight, inner.classes)
@@ -92,12 +91,12 @@ def expansion(source: Any) -> Expansion:
 
 
 def _dense(array: Any) -> FloatArray:
-    """What an SVC has learned, which is sparse where its rows were."""
+    """What an SVC has learned, which is sparse if its rows were."""
     return np.asarray(array.toarray() if hasattr(array, "toarray") else array)
 
 
 def feature_names_of(source: Any, n_features: int) -> list[str]:
-    """Names of the features as the model was given them, or x1, x2, ..."""
+    """Names of the features that the model was fitted with, or x1, x2, ..."""
     names = getattr(model_of(source), "feature_names_in_", None)
     if names is None:
         return [f"x{number + 1}" for number in range(n_features)]

@@ -13,9 +13,9 @@ from kernelet.learners.base.parameters import choice, count
 KINDS = ("auto", "images", "table")
 # Fewer pixels than 4 x 4 are numbers to be read, not a picture.
 _LEAST_PIXELS = 16
-# Width of a mosaic over its height: near the golden ratio, as figures usually have it.
+# Ratio of a mosaic's width to its height: near the golden ratio, as usual for figures.
 _ASPECT = 1.6
-# Inches of a picture's width in a figure: a label such as "7  (0.12)" fits above it.
+# Width of a picture in a figure, in inches: a label such as "7  (0.12)" fits above it.
 _INCHES = 0.95
 
 
@@ -28,10 +28,10 @@ def picture_shape(
     ----------
     kind : {"auto", "images", "table"}
     shape : tuple of int or None
-        As it was asked for.
+        As given by the caller.
     n_features : int
     has_names : bool
-        Whether the features have names, as pixels have not.
+        Whether the features have names, which pixels do not.
     """
     choice("kind", kind, KINDS)
     if kind == "table":
@@ -64,9 +64,9 @@ class Mosaic:
     pixels : ndarray of two dimensions
         NaN between the pictures.
     labels : list of (x, y)
-        Where the text of each picture stands: the middle of its lower edge.
+        Position of the text of each picture: the middle of its lower edge.
     figsize : tuple of float
-        Inches of a figure of its own.
+        Size of a separate figure, in inches.
     """
 
     pixels: FloatArray
@@ -87,7 +87,7 @@ def mosaic(vectors: FloatArray, shape: tuple[int, int]) -> Mosaic:
         row, column = divmod(j, n_columns)
         y, x = row * (height + top) + top, column * (width + gap)
         pixels[y : y + height, x : x + width] = vector.reshape(shape)
-        # imshow has the middle of the first pixel at 0
+        # in imshow, the middle of the first pixel is at 0
         labels.append((x + width / 2 - 0.5, y - 0.5 - 0.06 * height))
     tall = n_rows * (height + top) / (width + gap)
     return Mosaic(pixels, labels, (_INCHES * n_columns + 0.3, _INCHES * tall + 0.2))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray
 
-# Share of the rows' range that the grid reaches beyond them on each side: room for whole marks.
+# How far the grid extends beyond the rows on each side, as a share of their range: room for marks.
 _AROUND = 0.08
 
 
@@ -39,13 +39,13 @@ def scores_on_grid(
     xx0, xx1 = np.meshgrid(*axes)
     grid: Any = np.column_stack([xx0.ravel(), xx1.ravel()])
     if hasattr(model, "feature_names_in_") and hasattr(X, "columns"):
-        grid = type(X)(grid, columns=X.columns)  # scikit-learn warns of rows without names
+        grid = type(X)(grid, columns=X.columns)  # scikit-learn warns about rows without names
     scores = np.asarray(model.decision_function(grid))
     return xx0, xx1, scores.reshape(*xx0.shape, *scores.shape[1:])
 
 
 def classes_of(model: Any, scores: FloatArray) -> NDArray[Any]:
-    """The labels that the scores on a grid are for; of a machine, which has none, their numbers."""
+    """The labels of the scores on a grid; for a machine, which has no labels, their numbers."""
     n_classes = 2 if scores.ndim == 2 else scores.shape[2]
     classes = np.asarray(getattr(model, "classes_", np.arange(n_classes)))
     if classes.size != n_classes:
@@ -57,7 +57,7 @@ def classes_of(model: Any, scores: FloatArray) -> NDArray[Any]:
 
 
 def class_codes(classes: NDArray[Any], y: Any) -> NDArray[np.intp]:
-    """Labels as places in ``classes``, which is sorted."""
+    """Labels as indices into ``classes``, which is sorted."""
     labels = np.asarray(y)
     codes: NDArray[np.intp] = np.searchsorted(classes, labels)
     if codes.max(initial=0) >= classes.size or np.any(classes[codes] != labels):

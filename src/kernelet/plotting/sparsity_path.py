@@ -19,7 +19,7 @@ from kernelet.plotting.canvas import (
 )
 from kernelet.plotting.models import last_step, model_of
 
-# Steps up to which each has a mark of its own; more would hide the line.
+# Up to this many steps each has its own mark; more would hide the line.
 _MOST_MARKS = 30
 
 
@@ -44,9 +44,9 @@ class SparsityPathDisplay:
     Parameters
     ----------
     paths : sequence of SparsityPath
-        One for each independent search, such as one class of several.
+        One for each independent search, for example one per class.
     names : sequence of str, default=None
-        What each is called.
+        Their names.
     step_name : str, default="step"
         What the horizontal axis counts.
     first_step : int, default=0
@@ -57,9 +57,9 @@ class SparsityPathDisplay:
     bounding_ax_ : matplotlib Axes
         The axes that were given.
     ax_ : matplotlib Axes
-        Where the objective is drawn: the upper part of these, or all where vectors do not change.
+        Where the objective is drawn: the upper part of these, or all if the vectors do not change.
     vectors_ax_ : matplotlib Axes or None
-        Where the number of vectors is drawn: the lower part; None where it never changes.
+        Where the number of vectors is drawn: the lower part; None if it never changes.
     figure_ : matplotlib Figure
         The figure of these.
     lines_ : list of Line2D
@@ -139,7 +139,7 @@ class SparsityPathDisplay:
             With ``n_vectors`` and ``objective`` after each step; a sequence of such, one for each
             search; or a sequence of fitted models with ``n_vectors_`` and ``objective_``.
         step_name : str, default=None
-            What the horizontal axis counts; None is "step", or "model" for models.
+            What the horizontal axis counts; None means "step", or "model" for models.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a figure.
         **kwargs : dict
@@ -156,7 +156,7 @@ class SparsityPathDisplay:
         return cls(paths, step_name=step_name, first_step=int(models)).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw; the number of vectors goes below the objective where it changes.
+        """Draw; the number of vectors goes below the objective if it changes.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class SparsityPathDisplay:
 
 
 def as_paths(results: Any) -> list[SparsityPath]:
-    """Paths out of a dictionary, a structured array, an (n_steps, 2) array, or several of them."""
+    """Paths from a dictionary, a structured array, an (n_steps, 2) array, or several of them."""
     if isinstance(results, Mapping):
         return [_path(results["n_vectors"], results["objective"])]
     if isinstance(results, np.ndarray) and results.dtype.names:
@@ -239,7 +239,7 @@ def _path(n_vectors: Any, objective: Any) -> SparsityPath:
     path = SparsityPath(np.asarray(n_vectors, np.float64), np.asarray(objective, np.float64))
     if path.n_vectors.shape != path.objective.shape or path.objective.ndim != 1:
         raise ValueError(
-            "n_vectors and objective must be of one length, got shapes "
+            "n_vectors and objective must have the same length, got shapes "
             f"{path.n_vectors.shape} and {path.objective.shape}."
         )
     if path.objective.size == 0:

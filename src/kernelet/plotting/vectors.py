@@ -15,9 +15,9 @@ from kernelet.plotting.canvas import INK, as_written, axes_for, number_text, pla
 from kernelet.plotting.models import expansion, feature_names_of, model_of
 from kernelet.plotting.mosaic import mosaic, picture_shape
 
-# A table of more cells shows colours only: nobody would compare all the numbers.
+# A table with more cells shows only colours: nobody would compare all the numbers.
 _MOST_NUMBERS = 200
-# Share of the colour scale beyond which its ends are so dark that numbers are white.
+# Beyond this share of the colour scale, cells are so dark that their numbers are white.
 _DARK = 0.65
 
 
@@ -95,12 +95,12 @@ class VectorsDisplay:
         estimator : fitted classifier, search, Pipeline or KernelMachine
             A Pipeline's vectors are shown in the units of its input.
         kind : {"auto", "images", "table"}, default="auto"
-            "auto" draws pictures where a shape is given, or where the features have no names and
-            their number is a square of at least 16.
+            "auto" draws pictures if a shape is given, or if the features have no names and their
+            number is a square of at least 16.
         shape : tuple of int, default=None
             Height and width of a picture; None guesses a square.
         feature_names : sequence of str, default=None
-            Names of the features; None takes those the model has been fitted with.
+            Names of the features; None means those of the model.
         max_vectors : int, default=60
             If there are more, those with the largest coefficients are shown.
         ax : matplotlib Axes, default=None
@@ -223,12 +223,12 @@ class VectorsDisplay:
 
     def _draw_table(self, ax: Any, kwargs: dict[str, Any]) -> None:
         m, d = self.vectors.shape
-        # inches: a cell fits a number of four digits; more columns than 20 share their width
+        # inches: a number of four digits fits into a cell; more than 20 columns share that width
         self.ax_ = axes_for(self, ax, (1.8 + 0.75 * min(d, 20), 1.4 + 0.32 * m))
-        # features come in different units: colours compare the vectors within each
+        # features have different units: colours compare the vectors within each feature
         spread = self.vectors.std(axis=0)
         scaled = (self.vectors - self.vectors.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        # vectors that are all the same differ by rounding, which must not be seen
+        # equal vectors may differ by rounding, which must not be visible
         limit = max(float(np.abs(scaled).max()), 1e-12)
         colours = {"cmap": "PuOr", "vmin": -limit, "vmax": limit, "aspect": "auto"}
         self.image_ = self.ax_.imshow(scaled, **(colours | kwargs))

@@ -1,4 +1,4 @@
-"""The budgets to try, and the parameter of a model that takes them."""
+"""The budgets to try, and the parameter of a model that sets them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def distinct_budgets(budgets: Any) -> NDArray[np.intp]:
 
 
 def budget_parameter(estimator: Any) -> str:
-    """The name under which a model takes its number of vectors.
+    """The name of the parameter that sets a model's number of vectors.
 
-    That is ``n_vectors``, or the one parameter of a Pipeline or another model around models that
-    ends in ``__n_vectors``; of several, the last step of a Pipeline wins.
+    That is ``n_vectors``, or the one parameter of a Pipeline or another meta-estimator that ends in
+    ``__n_vectors``; if there are several, that of the last step of a Pipeline.
 
     Parameters
     ----------
@@ -76,16 +76,16 @@ def budget_parameter(estimator: Any) -> str:
     if found:
         raise ValueError(
             f"estimator has several numbers of vectors ({', '.join(found)}); search one at a time, "
-            "with the others in a model of their own."
+            "and fit the others separately."
         )
     raise ValueError(
-        f"estimator must have the parameter n_vectors, or be a Pipeline with a step that has; "
-        f"{type(estimator).__name__} has not."
+        f"estimator must have the parameter n_vectors, or be a Pipeline with a step that has it; "
+        f"{type(estimator).__name__} does not."
     )
 
 
 def last_step_prefix(estimator: Any) -> str:
-    """What parameters of the last step of a Pipeline begin with, "" for any other model."""
+    """The prefix of the parameters of a Pipeline's last step; "" for any other model."""
     if isinstance(estimator, Pipeline):
         name, step = estimator.steps[-1]
         return f"{name}__{last_step_prefix(step)}"

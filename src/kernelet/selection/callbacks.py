@@ -13,10 +13,10 @@ Report = Callable[[str], bool]
 
 @contextmanager
 def reporting(search: Any, n_tasks: int, **rows: Any) -> Iterator[Report]:
-    """A function to be called with "fold" or "refit" when one is done.
+    """A function to call with "fold" or "refit" after each fold and after the refit.
 
     It drives the callbacks registered with ``set_callbacks`` (scikit-learn 1.9 and newer), one
-    subtask each, and returns whether one of them wants the end.
+    subtask each, and returns whether one of them asks to stop.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def reporting(search: Any, n_tasks: int, **rows: Any) -> Iterator[Report]:
     n_tasks : int
         Folds and refit together.
     **rows : dict
-        X and y, which callbacks may look at.
+        X and y, for the callbacks.
     """
     if not HAS_CALLBACKS:
         yield lambda name: False

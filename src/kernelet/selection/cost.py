@@ -15,17 +15,17 @@ from kernelet.kernels.numerics.blocks import THREADED_ELEMENTS, one_blas_thread
 # Rows are predicted in batches of this length, as the documentation says: the overhead of a call
 # is shared by all of them.
 BATCH = 1000
-# A batch with more kernel values is cut: with its scratch it would be worth several threads.
+# A batch with more kernel values is split: with its scratch it would be worth several threads.
 _MOST_VALUES = THREADED_ELEMENTS // 2
-# A search measures every model of every fold, so that a measurement must be short beside a fit: no
-# run begins after this many seconds. Slow models then have one run, which is long enough by itself.
+# A search measures every model of every fold, so a measurement must be short compared with a fit:
+# no run begins after this many seconds. Slow models then have one run, which is long enough.
 _ENOUGH = 0.02
-# Runs of a quick model. The least of them is taken, which more runs hardly lower.
+# Runs of a quick model. The shortest counts; more runs hardly change it.
 _RUNS = 10
 
 
 def kernel_step(model: Any) -> Any:
-    """The step that evaluates the kernel: of a Pipeline the last that does, else the model."""
+    """The step that evaluates the kernel: the last such step of a Pipeline, or the model itself."""
     if isinstance(model, Pipeline):
         steps = [kernel_step(step) for _, step in model.steps]
         with_vectors = [step for step in steps if not np.isnan(vectors_used(step))]
@@ -53,7 +53,8 @@ def vectors_used(model: Any) -> float:
 def model_bytes(model: Any) -> float:
     """Bytes of vectors, coefficients and intercepts; NaN for a model without kernels.
 
-    Those of a machine are its `nbytes`: behind a matrix, vectors are as long as it has rows.
+    For a machine these are its `nbytes`. Behind a projection matrix, vectors are as long as the
+    matrix has rows.
 
     Examples
     --------
@@ -69,14 +70,14 @@ def model_bytes(model: Any) -> float:
     parts = [part for name in names if (part := getattr(step, name, None)) is not None]
     if len(parts) < len(names):
         return float("nan")
-    # those of sparse rows are sparse: their stored numbers
+    # vectors of sparse rows are sparse: count their stored numbers
     return float(sum(getattr(part, "data", part).nbytes for part in parts))
 
 
 def microseconds_per_row(model: Any, X: Any) -> float:
     """Microseconds to predict a row on one thread, in batches of 1000.
 
-    The least of a few runs, because other work on the computer can only add to it.
+    The shortest of a few runs, because other work on the computer can only add to the time.
 
     Parameters
     ----------

@@ -38,14 +38,14 @@ def run_folds(
     splits : sequence of (ndarray, ndarray)
         Training and test rows of each fold.
     n_jobs : int or None
-        Processes, as joblib counts them.
+        Number of processes, as in joblib.
     report : callable
         Called after each fold; returns whether to stop.
 
     Raises
     ------
     KeyboardInterrupt
-        If Ctrl-C came before any model was fitted and scored.
+        If Ctrl-C was pressed before any model was fitted and scored.
     """
     folds: list[Fold] = []
     try:
@@ -76,7 +76,7 @@ def run_folds(
 def _in_order(
     task: Task, X: Any, y: Any, splits: Sequence[Split], n_jobs: int | None
 ) -> Iterator[Fold]:
-    """Folds in their order, each as soon as it is there."""
+    """Folds in order, each as soon as it is finished."""
     numbered = [(train, test, number) for number, (train, test) in enumerate(splits)]
     # Without joblib, Ctrl-C reaches the fold itself, which keeps the budgets that are done.
     if effective_n_jobs(n_jobs) == 1:

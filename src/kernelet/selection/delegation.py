@@ -1,4 +1,4 @@
-"""What a search does by way of the model that it has chosen."""
+"""What a search delegates to the model that it has chosen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class FittedModel(Protocol):
-    """What a search may be asked for, if the model that it has chosen has it."""
+    """The methods that a search has if the chosen model has them."""
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -38,11 +38,11 @@ class FittedModel(Protocol):
         """Class probabilities."""
 
     def transform(self, X: Any) -> Any:
-        """Features; a data frame where ``set_output`` asks for one."""
+        """Features; a data frame if ``set_output`` asks for one."""
 
 
 def if_best_has(method: str) -> Callable[[Method], Method]:
-    """The method is there where the chosen model, or before ``fit`` the one searched, has it."""
+    """The method exists if the chosen model, or before ``fit`` the given estimator, has it."""
 
     def check(search: ChosenModel) -> bool:
         search.require_refit(method)
@@ -97,7 +97,7 @@ class ChosenModel(BaseEstimator):
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, when the rows had any."""
+        """Names of the features, if the rows had any."""
         return self.best_estimator_.feature_names_in_
 
     @property
@@ -107,7 +107,7 @@ class ChosenModel(BaseEstimator):
 
     @property
     def n_vectors_(self) -> int:
-        """How many vectors the chosen model has."""
+        """Number of vectors of the chosen model."""
         return self.best_estimator_.n_vectors_
 
     @if_best_has("predict")

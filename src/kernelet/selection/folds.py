@@ -1,4 +1,4 @@
-"""One fold of a search: a path over the budgets, scored on the rows that are left out."""
+"""One fold of a search: a path over the budgets, scored on the held-out rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HasPath(Protocol):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a model could not be fitted or scored, in a form that goes from process to process."""
+    """Why a model could not be fitted or scored, in a form that can be sent between processes."""
 
     is_type_error: bool
     message: str
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass
 class Fold:
-    """What came of one fold; with fewer outcomes than budgets where Ctrl-C ended it."""
+    """The results of one fold; fewer outcomes than budgets if Ctrl-C ended it."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     reference: Outcome | None = None
@@ -70,8 +70,7 @@ class Fold:
 class Task:
     """What is the same in every fold.
 
-    Of the further arguments in ``routed``, those with a value for every row are cut to the rows of
-    the fold.
+    Arguments in ``routed`` with a value for every row are reduced to the rows of the fold.
     """
 
     estimator: Any
@@ -84,7 +83,7 @@ class Task:
 
 
 def checked_targets(estimator: Any, y: Any) -> Any:
-    """The targets that an estimator can be fitted to; None where it needs none."""
+    """The targets that an estimator can be fitted to; None if it needs none."""
     if y is None:
         if get_tags(estimator).target_tags.required:
             raise ValueError("BudgetSearchCV requires y to be passed, but the target y is None.")
@@ -106,7 +105,7 @@ def run_fold(
     try:
         left = list(task.budgets)
         while left:
-            # a failure ends the path: it begins anew at the next budget
+            # a failure ends the path; a new one begins at the next budget
             n_left = len(left)
             models = path(task.estimator, tuple(left), *rows, rows_of(task.routed.fit, X, train))
             for outcome in _outcomes(task, models, held_out, score):
@@ -128,7 +127,7 @@ def run_fold(
 def path(
     estimator: Any, budgets: Sequence[int], X: Any, y: Any, fit: Parameters
 ) -> Iterator[BaseEstimator]:
-    """Fitted models for ascending budgets, along a path where the model or its last step has one.
+    """Fitted models for ascending budgets, along a path if the model or its last step has one.
 
     Parameters
     ----------
@@ -171,7 +170,7 @@ def _fitted(model: Any, X: Any, y: Any, fit: Parameters) -> Iterator[Any]:
 def _outcomes(
     task: Task, models: Iterator[Any], held_out: tuple[Any, Any], score: Parameters
 ) -> Iterator[Outcome]:
-    """Scores and costs of the models; the first that cannot be fitted or scored is the last."""
+    """Scores and costs of the models, up to the first that cannot be fitted or scored."""
     while True:
         start = fitted = time.perf_counter()
         try:
@@ -180,7 +179,7 @@ def _outcomes(
                 return
             fitted = time.perf_counter()
             if getattr(kernel_step(model), "interrupted_", False):
-                raise KeyboardInterrupt  # which the model has caught, to be usable
+                raise KeyboardInterrupt  # the model has caught it, to remain usable
             value = task.scorer(model, *(part for part in held_out if part is not None), **score)
             scored = time.perf_counter()
             if not isinstance(value, Real):
@@ -198,14 +197,14 @@ def _outcomes(
             fit_seconds=fitted - start,
             score_seconds=scored - fitted,
             n_vectors=vectors_used(model),
-            # by itself, not from the time that scoring took: that has other batches and threads
+            # measured separately, because scoring has other batches and threads
             microseconds=microseconds_per_row(model, held_out[0]),
             n_bytes=model_bytes(model),
         )
 
 
 def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str, Any]:
-    """The parameters, those with one value per row of X cut to some of its rows."""
+    """The parameters; those with one value per row of X are reduced to some of the rows."""
     n_rows = _num_samples(X)
     cut = {}
     for name, value in parameters.items():

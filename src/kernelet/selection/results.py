@@ -1,4 +1,4 @@
-"""``cv_results_`` of a search, from what came of its folds."""
+"""``cv_results_`` of a search, from the results of its folds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEASURED = {
 
 
 def finished(folds: Sequence[Fold], n_budgets: int, with_reference: bool) -> list[Fold]:
-    """The folds that Ctrl-C did not cut short; where there is none, the budgets of the first.
+    """The folds that Ctrl-C did not interrupt; if there are none, the finished part of the first.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def finished(folds: Sequence[Fold], n_budgets: int, with_reference: bool) -> lis
         for fold in folds
         if len(fold.outcomes) == n_budgets and (fold.reference is not None) == with_reference
     ]
-    # folds that run at once may have got to different budgets, which one table cannot hold
+    # folds that run in parallel may have reached different budgets, which one table cannot hold
     begun = [fold for fold in folds if fold.outcomes]
     return whole or begun[:1]
 
 
 def check_failures(folds: Sequence[Fold]) -> None:
-    """Warn of fits and scores that failed; refuse to go on when no budget has a score."""
+    """Warn about fits and scores that failed; raise an error if no budget has a score."""
     outcomes = [outcome for fold in folds for outcome in fold.outcomes]
     outcomes += [fold.reference for fold in folds if fold.reference is not None]
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
@@ -70,16 +70,16 @@ def check_failures(folds: Sequence[Fold]) -> None:
 
 
 def tabulate(folds: Sequence[Fold], budgets: Sequence[int], parameter: str) -> dict[str, Any]:
-    """The dictionary of scikit-learn's searches, one place for each budget, with costs.
+    """The dictionary of scikit-learn's searches, one entry for each budget, with costs.
 
     Parameters
     ----------
     folds : sequence of Fold
     budgets : sequence of int
     parameter : str
-        What the model calls its number of vectors.
+        The parameter that sets the number of vectors.
     """
-    # a masked array, though nothing is masked: what reads scikit-learn's results expects one
+    # a masked array, though nothing is masked: readers of scikit-learn's results expect one
     values = np.ma.masked_array(np.array(budgets), mask=np.zeros(len(budgets), dtype=bool))
     results: dict[str, Any] = {
         f"param_{parameter}": values,
@@ -92,7 +92,7 @@ def tabulate(folds: Sequence[Fold], budgets: Sequence[int], parameter: str) -> d
     results["mean_test_score"] = means
     results["std_test_score"] = scores.std(axis=0)
     results["standard_error_test_score"] = standard_errors(scores)
-    # as scikit-learn's, budgets without a score are last
+    # as in scikit-learn, budgets without a score are last
     worst = np.nanmin(means) - 1.0 if np.isfinite(means).any() else 0.0
     ranks = rankdata(-np.nan_to_num(means, nan=worst), method="min")
     results["rank_test_score"] = ranks.astype(np.int32)

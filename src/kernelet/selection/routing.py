@@ -33,7 +33,7 @@ def routing_enabled() -> bool:
 def make_router(
     owner: Any, estimator: Any, reference: Any, scorer: Any, splitter: Any
 ) -> MetadataRouter:
-    """Who of a search may request metadata, and for what."""
+    """Which parts of a search may request metadata, and for which methods."""
     to_fit = MethodMapping().add(caller="fit", callee="fit")
     router = MetadataRouter(owner=owner).add(estimator=estimator, method_mapping=to_fit)
     if isinstance(reference, BaseEstimator):
@@ -53,9 +53,9 @@ def route(
     sample_weight: Any,
     params: Mapping[str, Any],
 ) -> Routed:
-    """Arguments of the search's ``fit`` for those that it calls.
+    """Arguments of the search's ``fit``, for the objects that it calls.
 
-    Without metadata routing the weights go to the estimator (of a Pipeline to its last step), the
+    Without metadata routing the weights go to the estimator (for a Pipeline, to its last step), the
     reference and the scorer, groups to the splitter, and everything else to the estimator.
     """
     if routing_enabled():

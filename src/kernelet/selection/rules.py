@@ -1,4 +1,4 @@
-"""Which budget to take, given the scores of all."""
+"""Which budget to choose, given the scores of all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES = ("one_standard_error", "best", "match")
 
 @dataclass(frozen=True)
 class Target:
-    """The score to reach; without a standard error of its own, each budget's is allowed for."""
+    """The score to reach; if it has no standard error, that of each budget is used."""
 
     score: float
     standard_error: float | None = None
@@ -34,7 +34,7 @@ class Target:
 
 
 def target_of(reference: Any, results: Mapping[str, float] | None) -> Target | None:
-    """What a reference asks for: a number itself, of a model what it reached on the folds."""
+    """The score to reach: the reference itself if it is a number, or a model's score."""
     if isinstance(reference, Real):
         return Target(float(reference))
     if results is None:
@@ -85,18 +85,18 @@ def within_limits(results: Mapping[str, Any], limits: Mapping[str, float]) -> ND
 def chosen_index(
     results: Mapping[str, Any], rule: Rule, eligible: NDArray[np.bool_], target: Target | None
 ) -> int:
-    """The place of the budget that the rule takes; budgets are in ascending order.
+    """The index of the budget that the rule chooses; budgets are in ascending order.
 
     Parameters
     ----------
     results : dict
         ``cv_results_``.
     rule : {"one_standard_error", "best", "match"} or callable
-        A callable gets ``results`` and returns the place itself.
+        A callable takes ``results`` and returns the index.
     eligible : ndarray of bool
-        Those to choose from, at least one.
+        The budgets to choose from, at least one.
     target : Target or None
-        What "match" has to reach.
+        The score for "match" to reach.
 
     Returns
     -------
@@ -107,10 +107,10 @@ def chosen_index(
         index = rule(results)
         if not isinstance(index, Integral) or not 0 <= index < means.size:
             raise ValueError(
-                f"rule must return a place between 0 and {means.size - 1}; got {index!r}."
+                f"rule must return an index between 0 and {means.size - 1}; got {index!r}."
             )
         return int(index)
-    # argmax takes the first of equals, the smallest budget
+    # argmax returns the first of equal scores: the smallest budget
     best = int(np.argmax(np.where(eligible, means, -np.inf)))
     if rule == "best":
         return best

@@ -31,35 +31,36 @@ from kernelet.selection.rules import check_rule, chosen_index, target_of, within
 class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     r"""Choose the smallest number of vectors that is good enough, by cross-validation.
 
-    Every fold fits all budgets :math:`m_1 < m_2 < \dots`, each started from the one before where
-    the estimator has a path (`SparseSVC`, also as last step of a Pipeline). With the mean score
+    Every fold fits all budgets :math:`m_1 < m_2 < \dots`. If the estimator has a path (`SparseSVC`,
+    also as last step of a Pipeline), each fit starts from the one before. With the mean score
     :math:`s_j` over the folds and its standard error :math:`e_j`, the choice is
 
     .. math:: \min\{m_j : s_j \ge s_* - e_*\}, \qquad s_* = \max_j s_j,
 
-    or with ``rule="match"`` the score and standard error of a reference model in place of the best.
+    or with ``rule="match"`` the score and standard error of a reference model instead of the best.
 
     Parameters
     ----------
     estimator : estimator, default=None
-        A model with the parameter ``n_vectors``, or a Pipeline with a step that has it; None is
+        A model with the parameter ``n_vectors``, or a Pipeline with a step that has it; None means
         ``SparseSVC(random_state=0)``.
     budgets : sequence of int, default=(5, 10, 20, 50, 100)
         Numbers of vectors to try, in any order.
     cv : int, splitter or iterable, default=5
-        Folds, as scikit-learn's searches take them.
+        Folds, as in scikit-learn's searches.
     scoring : str or callable, default=None
-        What to maximise; None is the ``score`` of the model.
+        What to maximise; None means the ``score`` of the model.
     rule : {"one_standard_error", "best", "match"} or callable, default="one_standard_error"
         The smallest budget within one standard error of the best; the best; the smallest within one
-        standard error of the reference; or a function of ``cv_results_`` that returns the place.
+        standard error of the reference; or a function of ``cv_results_`` that returns the index.
     reference : estimator or float, default=None
         A model (cloned, and scored on the same folds) or a score to compare with.
     max_microseconds : float, default=None
         Choose among budgets that predict a row in this time, measured on one thread in batches of
         1000 rows.
     max_bytes : float, default=None
-        Choose among budgets whose vectors, coefficients and intercepts take no more.
+        Choose among budgets whose vectors, coefficients and intercepts take at most this many
+        bytes.
     refit : bool, default=True
         Whether to fit the chosen budget on all rows.
     n_jobs : int, default=None
@@ -72,7 +73,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     Attributes
     ----------
     cv_results_ : dict of ndarrays
-        One place for each of ``budgets_``: ``param_n_vectors`` (or the name in the Pipeline),
+        One entry for each of ``budgets_``: ``param_n_vectors`` (or the name in the Pipeline),
         ``params``, ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
         ``rank_test_score``, ``standard_error_test_score``, ``mean_fit_time`` (from the budget
         before), ``mean_score_time``, ``mean_n_vectors`` (really used), ``mean_microseconds`` (for
@@ -80,7 +81,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     budgets_ : ndarray of int
         The budgets, ascending, each once.
     best_index_ : int
-        The place of the chosen budget.
+        The index of the chosen budget.
     best_params_ : dict
         The parameter that sets it.
     best_score_ : float
@@ -90,13 +91,13 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     refit_time_ : float
         Seconds that fitting it took.
     machine_ : KernelMachine
-        The machine of that model, where it has one.
+        The machine of that model, if it has one.
     n_vectors_ : int
         Its number of vectors.
     reference_score_ : float or None
-        The score of the reference, where there is one.
+        The score of the reference, if there is one.
     reference_results_ : dict or None
-        Its mean score, standard error, times and costs, where it is a model.
+        Its mean score, standard error, times and costs, if it is a model.
     n_splits_ : int
         The number of folds; after Ctrl-C, of finished folds.
     scorer_ : callable
@@ -106,7 +107,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -164,8 +165,8 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     ) -> Self:
         """Score all budgets on every fold, choose one, and fit it on all rows.
 
-        Ctrl-C ends the folds, not the fit: the choice is then made from the folds that are
-        finished, with a warning. A second one ends the last fit in the same way.
+        Ctrl-C ends the folds, not the fit: the choice is then made from the finished folds, with a
+        warning. A second Ctrl-C ends the last fit in the same way.
 
         Parameters
         ----------
@@ -174,7 +175,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, in training and in scoring; of a Pipeline the last step gets them.
+            Weights of the rows, in training and in scoring; in a Pipeline, the last step gets them.
         **params : dict
             ``groups`` for the splitter, and further arguments of the estimator's ``fit``. With
             metadata routing enabled, whatever is requested.
@@ -206,7 +207,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             folds = run_folds(task, X, y, splits, self.n_jobs, report)
             self._choose(task, folds, limits)
             self.scorer_ = scorer
-            # of an earlier fit: no model is left where this one has refit=False, or fails
+            # from an earlier fit: no model may be left if this one has refit=False, or fails
             self.__dict__.pop("best_estimator_", None)
             if self.refit:
                 start = time.perf_counter()
@@ -218,7 +219,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         return self
 
     def _choose(self, task: Task, folds: list[Fold], limits: dict[str, float]) -> None:
-        """Tabulate the folds, and take a budget."""
+        """Tabulate the folds, and choose a budget."""
         check_failures(folds)
         budgets = task.budgets[: len(folds[0].outcomes)]
         results = tabulate(folds, budgets, budget_parameter(task.estimator))
@@ -235,7 +236,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
 
     def _check_parameters(self, estimator: Any) -> tuple[tuple[int, ...], dict[str, float]]:
-        """The budgets, and the limits that are given."""
+        """The budgets, and the limits if there are any."""
         budget_parameter(estimator)
         budgets = distinct_budgets(self.budgets)
         check_rule(self.rule, self.reference)
@@ -255,7 +256,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         return scorer
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets which metadata: the estimator, the reference, the scorer, the splitter.
+        """Which metadata the estimator, the reference, the scorer and the splitter get.
 
         Returns
         -------

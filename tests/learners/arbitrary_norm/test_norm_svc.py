@@ -110,7 +110,7 @@ class TestAgainstOthers:
         m = model("inf", C_norm=C_norm, regularizer=regularizer).fit(X, y)
         value, a, _ = norm_svm_by_clarabel(K, matrix(regularizer), SIGNS, COSTS, C_norm, "inf")
         assert value * (1 - 1e-8) <= m.objective_ <= value * 1.001
-        if C_norm > 1.0:  # a small weight hardly tells one largest coefficient from another
+        if C_norm > 1.0:  # a small weight hardly distinguishes the largest coefficients
             assert_allclose(np.abs(m.machine_.coefficients).max(), np.abs(a).max(), rtol=0.05)
         assert quiet(model(np.inf, C_norm=C_norm), X, y).machine_.n_vectors == 80
 
@@ -151,7 +151,7 @@ class TestAgainstOthers:
 
     @pytest.mark.parametrize("p", [0.0, 0.7, 1.0, 1.6])
     def test_weights_touch_the_penalty(self, p):
-        """The quadratic has the slope of the penalty at alpha, and lies above it elsewhere."""
+        """The quadratic has the slope of the penalty at alpha, and is above it everywhere else."""
         penalty = PowerPenalty(p, 0.3)
         alpha = np.array([0.5, -1.5, 2.0])
         d, e = penalty.scale(alpha)

@@ -1,4 +1,4 @@
-"""A fit that is worth no more than a constant warns, whatever the estimator."""
+"""A fit that is no better than a constant warns, whatever the estimator."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ class TestClassifiers:
         model = KernelFisherClassifier().fit(X, LABELS)
         model.machine_ = machine
         rare = np.zeros(len(X), dtype=np.intp)
-        with pytest.warns(UserWarning, match=r"wrong on 98% of the training rows, by weight, and"):
+        with pytest.warns(
+            UserWarning, match=r"wrong on 98% of the training rows, by weight; predicting"
+        ):
             constant.warn_if_constant(model, X, np.where(np.arange(120) < 2, 1, rare), np.ones(120))
         # by weight it is right
         heavy = np.where(np.arange(120) < 2, 1e6, 1.0)

@@ -1,4 +1,4 @@
-"""Results for rows that are elsewhere: those of rows in memory, and not computed too early."""
+"""Results for out-of-core rows: the same as for rows in memory, and not computed too early."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_errors_come_at_once():
             kernelet.SparseSVC().predict(rows)
         with pytest.raises(NotFittedError):
             kernelet.KernelSubspace().transform(rows)
-        with pytest.raises(ValueError, match="takes nothing but X"):
+        with pytest.raises(ValueError, match="takes only X"):
             fitted("RelevanceVectorRegressor").predict(rows, return_std=True)
     with pytest.raises(ValueError, match="3 features"):
         fitted("SparseSVC").predict(source.dask_array()[:, :3])

@@ -147,7 +147,7 @@ class TestExact:
         model = maker().fit(X, None if maker is OneClassSVM else TARGET, sample_weight=weights)
         assert_allclose(compress(model, PLENTY).predict(NEW), model.predict(NEW), atol=1e-9)
 
-    def test_votes_and_shapes_are_read_as_the_original_was_told(self):
+    def test_votes_and_shapes_follow_the_parameters_of_the_original(self):
         labels = np.random.default_rng(1).integers(0, 3, 150)
         rows = IRIS[:, :2]
         plain = SVC(C=100.0, gamma=5.0).fit(rows, labels)

@@ -129,7 +129,7 @@ class TestGaussianProcess:
             (ConstantKernel(2.0) + WhiteKernel(), "constant"),
         ],
     )
-    def test_what_cannot_be_converted_is_told(self, kernel, words):
+    def test_an_error_names_what_cannot_be_converted(self, kernel, words):
         gp = process(kernel, alpha=10.0).fit(X, y)
         with pytest.raises(ValueError, match=words):
             compress(gp, 5)

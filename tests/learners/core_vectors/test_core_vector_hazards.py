@@ -155,7 +155,7 @@ class TestDirections:
         with pytest.warns(ConvergenceWarning) as record:
             raw = MaxMarginDiscriminantAnalysis(3, C=1e4, **options).fit(CANCER, BENIGN)
         text = " ".join(str(warning.message) for warning in record)
-        reported = float(re.search(r"orthogonal to (\S+) only", text).group(1))
+        reported = float(re.search(r"only orthogonal to ([^ ,]+)", text).group(1))
         # which is measured by kernel values, and so up to their rounding
         measured = np.abs(longdouble_products(raw) - np.eye(3)).max()
         assert 1e-7 < reported < 1e-2

@@ -148,7 +148,7 @@ class TestPath:
                 total += problem.subset(held.index, held.shares).loss(scores)
             return total
 
-        # searches anew, from the start and not from a cost nearby, end elsewhere: some per cent
+        # new searches, from the start and not from a nearby cost, differ by some per cent
         assert risk(end.cost) <= 1.05 * min(risk(cost) for cost in (0.1, 1.0, 10.0, 100.0))
 
     def test_the_first_cost_is_where_it_begins(self):

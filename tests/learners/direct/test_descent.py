@@ -196,7 +196,7 @@ def test_a_step_may_ask_for_the_end(start):
 
 
 @pytest.mark.parametrize("max_iter", [1, 5])
-def test_too_few_steps_are_told_with_how_far_they_got(start, max_iter):
+def test_too_few_steps_warn_and_say_how_far_they_got(start, max_iter):
     end = search(svm(), start, max_iter=max_iter)
     assert end.n_iter == max_iter
     assert not end.converged

@@ -121,7 +121,7 @@ class TestSearch:
         assert np.isfinite(output(m, X)).all()
 
     @each
-    def test_too_few_steps_are_told(self, make, target):
+    def test_too_few_steps_warn(self, make, target):
         with pytest.warns(ConvergenceWarning) as record:
             m = make(max_iter=2).fit(X, target)
         (warning,) = record

@@ -308,7 +308,7 @@ class TestSamples:
         assert not objective.is_noise(objective(Z), objective(Z + 1e-3))
 
     def test_the_last_steps_are_on_all_rows(self):
-        """Unless twice the rows were worth next to nothing: here every step is worth something."""
+        """Unless twice the rows gain almost nothing: here every step gains something."""
         problem = SVMProblem(SIGNS, np.ones(3000), "squared_hinge", 1e-6)
         objective = joint(BANANA, Gaussian(1.0), problem, "features", 6, n_first=150)
         start = seed_vectors(BANANA, 6, "kmeans", Gaussian(1.0), 0)

@@ -26,7 +26,7 @@ def clusters(n, gamma):
 
 @pytest.mark.parametrize("gamma", [1.0, 1e7, 1e11])
 def test_many_rows_of_a_narrow_kernel(gamma):
-    """Single precision, which serves so many rows, has 7 digits."""
+    """Single precision, which is used for this many rows, has 7 digits."""
     places, X, y = clusters(40_000, gamma)
     problem = SVMProblem(y[:, None], np.ones(len(y)), "squared_hinge", 1e-6)
     source = SampleInMemory(X, problem, 0)

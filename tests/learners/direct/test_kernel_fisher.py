@@ -124,7 +124,7 @@ class TestClassifier:
         assert few.n_vectors_ == 6
         assert few.machine_.n_outputs == full.machine_.n_outputs == 3
         assert few.objective_ <= full.objective_
-        # the sum of eigenvalues is mostly that of the class which is easily told apart
+        # the sum of eigenvalues is mostly that of the class that is easily separated
         assert few.score(IRIS, SPECIES) > 0.85
         assert full.score(IRIS, SPECIES) > 0.95
         alone = [KernelFisherClassifier().fit(IRIS, k == SPECIES).objective_ for k in range(3)]

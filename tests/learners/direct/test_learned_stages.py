@@ -85,7 +85,7 @@ class TestProjection:
             assert objective(learned=other, single=False)(Z).regulariser == 0.0
 
     def test_combinations_are_found(self):
-        """The classes are told apart by the sum of all features, which no scales show."""
+        """The sum of all features separates the classes, which no scales can express."""
         rng = np.random.default_rng(1)
         rows = rng.normal(size=(1200, 6))
         labels = np.sign(np.sin(2.0 * rows.sum(axis=1) / np.sqrt(6.0)))

@@ -680,7 +680,7 @@ class TestScikitLearn:
 
 
 class Recorder:
-    """A callback of scikit-learn that writes down what it is told."""
+    """A callback of scikit-learn that records its calls."""
 
     def __init__(self, stop_after=None):
         self.stop_after = stop_after

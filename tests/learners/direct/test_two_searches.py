@@ -1,4 +1,4 @@
-"""A preliminary search and the search that goes on from it: one search to everybody outside."""
+"""A preliminary search and the search that continues it: they look like one search from outside."""
 
 import numpy as np
 import pytest

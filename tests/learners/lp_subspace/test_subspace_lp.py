@@ -329,7 +329,7 @@ class TestEstimator:
             model(**parameters).fit(X, y)
 
     def test_the_direct_program_has_one_norm_only(self):
-        with pytest.raises(ValueError, match="norm=1 only"):
+        with pytest.raises(ValueError, match="needs norm=1"):
             model(strategy="direct", norm="inf").fit(IRIS, SPECIES)
 
     def test_a_gap_is_reported(self, monkeypatch):

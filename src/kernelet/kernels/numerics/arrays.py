@@ -45,11 +45,11 @@ class RowMatrix(Protocol):
 
 
 def quiet(function: Callable[P, R]) -> Callable[P, R]:
-    """Compute without NumPy's warnings of overflow and invalid values.
+    """Compute without NumPy's warnings about overflow and invalid values.
 
-    What overflows is right where a kernel vanishes far away: exp of minus infinity is 0. Where it
-    is not, the results are not finite, and whoever computes on with them checks that. One errstate
-    as a decorator would do, but before NumPy 2 it forgets the user's settings when calls nest.
+    Overflow is right if a kernel vanishes far away: exp of minus infinity is 0. If it is not, the
+    results are not finite, and the caller checks that. One errstate as a decorator would do, but
+    before NumPy 2 it forgets the user's settings when calls nest.
     """
 
     @wraps(function)
@@ -80,7 +80,7 @@ def check_rows(X: object, n_features: int | None = None) -> Rows:
     Returns
     -------
     ndarray or CSR of shape (n, d)
-        NaN and infinity are let through.
+        It may contain NaN and infinity.
     """
     rows: Rows = X
     if type(rows) is not np.ndarray:
@@ -123,7 +123,7 @@ def check_vectors(Z: object) -> FloatArray:
 
 
 def float_dtype(*arrays: Rows) -> np.dtype[Any]:
-    """float32 where all arrays are float32, else float64."""
+    """float32 if all arrays are float32, else float64."""
     single = all(array.dtype == np.float32 for array in arrays)
     return np.dtype(np.float32 if single else np.float64)
 
@@ -135,7 +135,7 @@ def dense(X: Rows) -> FloatArray:
 
 
 def squared_norms(X: Rows, dtype: np.dtype[Any] | None = None) -> FloatArray:
-    """|x_i|^2 of every row, computed in a type; None is float32 for float32 rows, else float64."""
+    """|x_i|^2 of every row, in a given type; None means float32 for float32 rows, else float64."""
     dtype = float_dtype(X) if dtype is None else dtype
     if type(X) is np.ndarray:
         norms: FloatArray = np.einsum("ij,ij->i", X, X, dtype=dtype, casting="same_kind")
@@ -162,7 +162,7 @@ def weighted_row_sums(X: Rows, V: FloatArray, anchor: FloatArray | None) -> Floa
     X : ndarray or CSR of shape (n, d)
     V : ndarray of shape (n, m)
     anchor : ndarray of shape (d,) or None
-        None is the origin.
+        None means the origin.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Row blocks, worked off by a few threads.
+"""Row blocks, processed by a few threads.
 
-NumPy's BLAS has threads of its own, but exp and its like have none. So the rows are cut into
-blocks that fit the cache, each thread takes the next block, and BLAS is held to one thread
-meanwhile. The cut does not depend on the number of threads, and so neither does the result.
+NumPy's BLAS has its own threads, but exp and similar functions have none. So the rows are split
+into blocks that fit the cache, each thread takes the next block, and BLAS is limited to one thread
+meanwhile. The split does not depend on the number of threads, so neither does the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ THREADED_ELEMENTS = 2_000_000
 
 
 class Workspace:
-    """Scratch arrays that are allocated for the first block and serve all the others.
+    """Scratch arrays that are allocated for the first block and used for all others.
 
     Each thread has its own.
     """
@@ -64,20 +64,20 @@ def run_blocks(
     Parameters
     ----------
     task : callable
-        Must write to its own rows only.
+        Must only write to its own rows.
     n_rows, length : int
         The rows start, ..., min(start + length, n_rows) for start = 0, length, 2 length, ...
     row_elements : int
-        Elements that one row touches, to judge whether threads are worth while.
+        Elements that one row touches, to judge whether threads are worthwhile.
     n_threads : int or None, default=None
-        None takes as many as there are cores if the work is worth it and BLAS can be held to
-        one thread, else one.
+        None means one per core if there is enough work and BLAS can be limited to one thread,
+        else one.
     """
     starts = range(0, n_rows, length)
     if n_threads is None:
         large = len(starts) > 1 and n_rows * row_elements > THREADED_ELEMENTS
-        # Threads whose products each start threads of their own are slower than one thread, and
-        # without threadpoolctl nothing can stop BLAS from doing so.
+        # If the products in every thread start further threads, all are slower than one thread, and
+        # without threadpoolctl nothing can stop BLAS from starting them.
         n_threads = available_threads() if large and _blas_controller() is not None else 1
     n_threads = min(n_threads, len(starts))
     if n_threads <= 1:
@@ -104,7 +104,7 @@ def run_blocks(
 
 
 def available_threads() -> int:
-    """Cores that this process may use, or OMP_NUM_THREADS where that is less."""
+    """Cores that this process may use, or OMP_NUM_THREADS if that is less."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -115,9 +115,9 @@ def available_threads() -> int:
 
 @functools.cache
 def _blas_controller() -> Any:
-    """threadpoolctl's view of the loaded BLAS, or None where it is not installed.
+    """threadpoolctl's view of the loaded BLAS, or None if it is not installed.
 
-    Looking for it takes milliseconds, so once; `find_blas_again` is for who loads another.
+    The search takes milliseconds, so it is done once; call `find_blas_again` after loading another.
     """
     try:
         from threadpoolctl import ThreadpoolController
@@ -127,12 +127,12 @@ def _blas_controller() -> Any:
 
 
 def find_blas_again() -> None:
-    """Forget which BLAS was loaded: SciPy brings one of its own beside NumPy's."""
+    """Forget which BLAS was loaded: SciPy loads its own in addition to NumPy's."""
     _blas_controller.cache_clear()
 
 
 class _SharedLimit:
-    """The limit of BLAS, as far as this package has set it, and how many callers count on it."""
+    """The limit that this package has set on BLAS, and the number of callers that rely on it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -149,7 +149,7 @@ _shared = _SharedLimit()
 
 
 def _begin_anew() -> None:
-    """In a process that was forked while other threads, which are not there, held the limit."""
+    """Reset the limit in a process that was forked while other threads held it."""
     global _shared
     left, _shared = _shared, _SharedLimit()
     left.lock = threading.Lock()  # for the caller that forked, and has yet to leave
@@ -162,10 +162,10 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, without effect where threadpoolctl is not installed.
+    """Limit BLAS to one thread; without effect if threadpoolctl is not installed.
 
-    The limit is one of the whole process. Callers that overlap in time share it: the first sets
-    it and the last lifts it, so that none mistakes another's limit for the original setting.
+    The limit holds for the whole process. Callers that overlap in time share it: the first sets it
+    and the last lifts it, so that none mistakes another's limit for the original setting.
     """
     shared = _shared
     with shared.lock:
@@ -184,7 +184,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def all_blas_threads() -> Iterator[None]:
-    """Inside of `one_blas_thread`, the threads it has taken, if it is the only one at the time."""
+    """Inside `one_blas_thread`, give BLAS its threads back, if no other caller has the limit."""
     shared = _shared
     with shared.lock:
         lifts = shared.users == 1 and shared.limit is not None

@@ -14,11 +14,11 @@ from kernelet.kernels.numerics.arrays import (
 )
 from kernelet.kernels.numerics.blocks import Workspace
 
-# The anchor is used where |mean(Z)|^2 exceeds this many times the spread of Z. Below, the terms
-# of the expansion are at most four times as large as they could be: two bits.
+# The anchor is used if |mean(Z)|^2 exceeds this many times the spread of Z. Below, the terms of the
+# expansion are at most four times as large as they could be: two bits.
 _ANCHORED_ABOVE = 3.0
-# So few rows cost less to copy than the calls that would avoid it. Either is a matter of
-# microseconds there, so that the number is not critical.
+# So few rows cost less to copy than the calls that would avoid it. Both take microseconds, so the
+# number is not critical.
 _FEW_ROWS = 16
 # Pairs whose distances are recomputed one by one hold this many elements at a time: a megabyte in
 # double precision, as the blocks have (BLOCK_BYTES).
@@ -33,12 +33,12 @@ class SquaredDistances:
         t_ij = factor (|x_i - c|^2 - 2 (x_i - c)'(z_j - c) + |z_j - c|^2)
 
     is one matrix product of the rows (x - c, |x - c|^2, 1). The terms cancel, and cancel more
-    digits the farther the data lie from c; so c is the mean of Z, or the origin where that is
-    nearly as good and spares the subtraction.
+    digits the farther the data are from c; so c is the mean of Z, or the origin if that is nearly
+    as good, which saves the subtraction.
 
-    What is left of the error is about eps max|t|. It matters for pairs that (nearly) coincide, if
-    the profile is steep there: the square root of 1e-16 is 1e-8. Where `steep` says so, or where
-    factor |z - c|^2 is so large that the error of t is felt by any profile, the small distances
+    The remaining error is about eps max|t|. It matters for pairs that (nearly) coincide, if the
+    profile is steep there: the square root of 1e-16 is 1e-8. If `steep` says so, or if
+    factor |z - c|^2 is so large that the error of t matters to any profile, the small distances
     are computed again from differences.
 
     Parameters
@@ -66,7 +66,7 @@ class SquaredDistances:
         augmented[d] = factor
         np.multiply(norms, factor, out=augmented[d + 1])
         if not np.isfinite(augmented).all() and np.isfinite(Z).all():
-            # infinity minus infinity is no distance
+            # infinity minus infinity is not a distance
             raise ValueError(
                 f"vectors as large as {np.abs(Z).max():.0e} cannot be squared and multiplied by "
                 f"the kernel's factor {abs(factor):.0e}; scale the data, or lower gamma."
@@ -75,7 +75,7 @@ class SquaredDistances:
         self._linear = augmented[:d]
         self._constant = augmented[d + 1]
         # Rows whose squared norm is larger may have distances that overflow: |x - z|^2 is at most
-        # 2 (|x|^2 + |z|^2), and the vectors have been found to fit. A tenth leaves a margin.
+        # 2 (|x|^2 + |z|^2), and the vectors have been checked. A tenth leaves a margin.
         self._far = 0.1 * float(np.finfo(Z.dtype).max) / max(1.0, abs(factor))
         self._clip = np.minimum if factor < 0.0 else np.maximum
         self._zero = np.zeros((), dtype=Z.dtype)  # quicker than 0.0, which is converted each time
@@ -123,7 +123,7 @@ class SquaredDistances:
             self._recompute_small(X, out)
 
     def _add_norms(self, X: Rows, out: FloatArray) -> float:
-        """Add what the product leaves out; returns the largest squared norm of a row."""
+        """Add the terms that the product leaves out; returns the largest squared norm of a row."""
         # in the type of the vectors: what float32 squares of the rows lose does not cancel
         norms = squared_norms(X, self.dtype)
         largest = float(norms.max(initial=0.0))
@@ -154,7 +154,7 @@ def anchor_of(Z: FloatArray) -> FloatArray | None:
     if Z.shape[0] == 0:
         return None
     mean = Z.mean(axis=0, dtype=np.float64)
-    # what cancels here is lost only where the mean is needed anyway
+    # digits that cancel here are lost only if the mean is needed anyway
     spread = float(np.einsum("ij,ij->", Z, Z, dtype=np.float64)) / Z.shape[0] - float(mean @ mean)
     if float(mean @ mean) <= _ANCHORED_ABOVE * spread:
         return None

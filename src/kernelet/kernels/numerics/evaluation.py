@@ -1,4 +1,4 @@
-"""Formulas evaluated by NumPy, in place: as few passes and arrays as by hand."""
+"""Formulas evaluated by NumPy in place, with as few passes and arrays as code written by hand."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ _OPERATORS: Mapping[Operator, _Compute] = {
     Operator.MULTIPLY: np.multiply,
     Operator.DIVIDE: np.divide,
     Operator.POWER: np.power,
-    # t is finite (`SquaredDistances` sees to that), so nothing infinite meets a 0
+    # t is finite (`SquaredDistances` ensures that), so infinity is never multiplied by 0
     Operator.DAMP: np.multiply,
 }
 
 
 class Program:
-    """Overwrites t by a formula of t, and another array by a second formula where there is one.
+    """Overwrites t by a formula of t, and another array by a second formula if there is one.
 
-    A node takes the place of an operand that nothing else needs, so that a formula without shared
-    parts takes no memory at all.
+    A node reuses the memory of an operand that nothing else needs, so that a formula without shared
+    parts needs no extra memory.
 
     Parameters
     ----------
     outputs : Expression
-        One or two, of `Argument`.
+        One or two formulas of `Argument`.
     """
 
     def __init__(self, *outputs: Expression) -> None:

@@ -28,7 +28,7 @@ class TaxicabDistances:
         self._factor = factor
         self._vectors = Z
         # m passes over d numbers of each row, or d passes over m numbers that are also transposed
-        # twice. The factor stands for the transposing; where the two are close, either will do.
+        # twice. The factor is for the transposing; if the two are close, either will do.
         self._by_vector = d > 4 * m
         self.row_elements = 2 * d + m if self._by_vector else d + 3 * m
 

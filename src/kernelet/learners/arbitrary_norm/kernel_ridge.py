@@ -16,20 +16,21 @@ from kernelet.machine import KernelMachine
 
 @saved_norm
 class NormKernelRidge(NormEstimator, KernelRegressor):
-    r"""Kernel ridge regression that is penalised for the p-norm of its coefficients.
+    r"""Kernel ridge regression with a penalty on the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
         + \tfrac12 \sum_i C_i \bigl(y_i - f(x_i)\bigr)^2,
         \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
-    the framework of `NormSVC` around another loss. Without the norm it is scikit-learn's
+    the method of `NormSVC` with another loss. Without the norm it is scikit-learn's
     KernelRidge with ``alpha=1/C``, and a bias that is not penalised.
 
     Parameters
     ----------
     p : float or "inf", default=0
-        The norm, from 0 to 2, or the largest coefficient. From 0 to 1 the machine is sparse.
+        The norm, from 0 to 2, or "inf" for the largest coefficient. From 0 to 1 the machine is
+        sparse.
     C : float, default=1.0
         Cost of half a squared deviation.
     C_norm : float, default=0.1
@@ -62,7 +63,7 @@ class NormKernelRidge(NormEstimator, KernelRegressor):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     C_norm_ : float
         The weight of the norm that was used.
     objective_ : float
@@ -76,7 +77,7 @@ class NormKernelRidge(NormEstimator, KernelRegressor):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -16,7 +16,7 @@ from kernelet.machine import KernelMachine
 
 @saved_norm
 class NormSVC(NormEstimator, KernelClassifier):
-    r"""A support vector machine that is penalised for the p-norm of its coefficients.
+    r"""A support vector machine with a penalty on the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
@@ -26,17 +26,17 @@ class NormSVC(NormEstimator, KernelClassifier):
     with :math:`R = K`, the margin, or :math:`R = I`. For p = 0 the penalty is
     :math:`C_{norm} \sum_j \log |\alpha_j|`, which leaves extremely few vectors: rows of the
     training data, not near the boundary but typical of their class. Each step solves the SVM for a
-    quadratic penalty that touches the true one at the last coefficients, and drops those that
-    have become negligible. Many classes are one-vs-rest and share the vectors that any needs.
+    quadratic penalty that touches the true one at the current coefficients, and drops those that
+    have become negligible. Many classes are one-vs-rest and share the vectors.
 
-    All distinct rows are candidates at first, so that memory grows with the square and time with
-    the cube of their number: some thousands are no trouble.
+    All distinct rows are candidates at first, so memory grows with the square and time with the
+    cube of their number: some thousands are no problem.
 
     Parameters
     ----------
     p : float or "inf", default=0
-        The norm, from 0 to 2, or the largest coefficient. From 0 to 1 the machine is sparse; for
-        p < 1 the end is a local minimum.
+        The norm, from 0 to 2, or "inf" for the largest coefficient. From 0 to 1 the machine is
+        sparse; for p < 1 the solution is a local minimum.
     C : float, default=1.0
         Cost of a margin violation.
     C_norm : float, default=0.1
@@ -74,7 +74,7 @@ class NormSVC(NormEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     C_norm_ : float
         The weight of the norm that was used.
     objective_ : float
@@ -89,7 +89,7 @@ class NormSVC(NormEstimator, KernelClassifier):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -17,19 +17,20 @@ from kernelet.machine import KernelMachine
 
 @saved_norm
 class NormSVR(NormEstimator, KernelRegressor):
-    r"""Support vector regression that is penalised for the p-norm of its coefficients.
+    r"""Support vector regression with a penalty on the p-norm of its coefficients.
 
     .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
         + \sum_i C_i \max\bigl(0, |y_i - f(x_i)| - \epsilon\bigr),
         \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
-    the framework of `NormSVC` around another loss.
+    the method of `NormSVC` with another loss.
 
     Parameters
     ----------
     p : float or "inf", default=0
-        The norm, from 0 to 2, or the largest coefficient. From 0 to 1 the machine is sparse.
+        The norm, from 0 to 2, or "inf" for the largest coefficient. From 0 to 1 the machine is
+        sparse.
     C : float, default=1.0
         Cost of a deviation beyond epsilon.
     epsilon : float, default=0.1
@@ -64,7 +65,7 @@ class NormSVR(NormEstimator, KernelRegressor):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     C_norm_ : float
         The weight of the norm that was used.
     objective_ : float
@@ -78,7 +79,7 @@ class NormSVR(NormEstimator, KernelRegressor):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -34,8 +34,8 @@ class KernelClassifier(
 
     machine_: KernelMachine
     classes_: NDArray[Any]
-    # whether kernel values are divided by their size before they are squared, so that
-    # `training_kernel` need not refuse those with squares beyond double precision
+    # whether kernel values are divided by their size before they are squared; if not,
+    # `training_kernel` refuses those with squares beyond double precision
     _rescales_kernel_values = False
 
     # whether `_learn` takes rows that do not fit in memory
@@ -43,7 +43,7 @@ class KernelClassifier(
 
     @abstractmethod
     def _learn(self, data: Any) -> KernelMachine:
-        """The machine for these rows; further fitted attributes are set on the way.
+        """Return the machine for these rows; further fitted attributes are set as well.
 
         The rows are a `TrainingData`, and for classifiers that learn out of core also an
         `OutOfCoreData`.
@@ -56,12 +56,12 @@ class KernelClassifier(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. A `numpy.memmap`, `kernelet.rows.Chunks`, or an array or data frame of
-            Dask is read in blocks and stays where it is, if the method can do so.
+            Training rows. A `numpy.memmap`, `kernelet.rows.Chunks`, or a Dask array or data frame
+            is read in blocks and never copied as a whole, if the method supports this.
         y : array-like of shape (n_samples,)
-            Class labels; `Chunks` for chunks, and for Dask by preference its own.
+            Class labels; `Chunks` for chunks, and preferably a Dask collection for Dask.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
+            Weights of the rows; a weight of w is the same as w repetitions.
 
         Returns
         -------
@@ -73,8 +73,8 @@ class KernelClassifier(
             if not self._learns_out_of_core:
                 raise TypeError(
                     f"{type(self).__name__} needs its rows in memory; SparseSVC, ReducedSVC, "
-                    "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC leave them where they "
-                    "are."
+                    "KernelFisherClassifier, SubspaceLPSVC and CoreVectorSVC take rows that are "
+                    "not."
                 )
             data = out_of_core_data(self, X, y, sample_weight)
             self.classes_ = data.rows.classes
@@ -86,7 +86,7 @@ class KernelClassifier(
         return self
 
     def _leaves(self, X: Any) -> bool:
-        """Whether rows stay where they are; a memory-mapped array can also be copied."""
+        """Whether rows are read in blocks; a memory-mapped array can also be copied to memory."""
         return is_distant(X) and (self._learns_out_of_core or not isinstance(X, np.memmap))
 
     def decision_function(self, X: Any) -> FloatArray:

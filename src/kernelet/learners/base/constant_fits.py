@@ -1,8 +1,8 @@
-"""Warnings of fits that are worth no more than a constant.
+"""Warnings about fits that are no better than a constant.
 
-A kernel that does not distinguish the rows, or a penalty that no coefficient is worth, leaves a
-machine whose scores are all the same. It is a solution, and no solver has a reason to complain:
-what it is worth shows on the training rows only.
+A kernel that does not distinguish the rows, or a penalty that outweighs every coefficient, leaves a
+machine whose scores are all the same. It is a correct solution, so no solver warns: only its
+predictions of the training rows show that it is useless.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from kernelet.kernels.numerics.arrays import FloatArray
 
 IndexArray = NDArray[np.intp]
 
-# Rows that are looked at first, of all classes; all rows only where these leave a doubt. On 1e5
-# rows and 1000 vectors that is 1 % of what one prediction of all rows takes.
+# Rows of all classes that are checked first; all rows are only checked if these leave a doubt. On
+# 1e5 rows and 1000 vectors that is 1 % of what one prediction of all rows takes.
 _SAMPLE_ROWS = 1000
-# Scores whose differences are as small a share of their size differ by what solvers leave open:
-# one-vs-rest hinge losses that are lowest at a constant end with differences of 1e-3.
+# Scores whose differences are at most this share of their size differ only by the tolerance of the
+# solver: one-vs-rest hinge losses that are lowest at a constant end with differences of 1e-3.
 _SAME = 1e-2
 # Features and scores that have no unit are the same if float32, in which machines are exported and
 # which keeps about seven digits, does not distinguish them.
@@ -53,7 +53,7 @@ def warn_if_constant(
     weights: FloatArray | None = None,
     targets: FloatArray | None = None,
 ) -> None:
-    """Warn where a fitted estimator is worth no more than a constant on its training rows.
+    """Warn if a fitted estimator is no better than a constant on its training rows.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def warn_if_constant(
 
 
 def _looked_at(n: int, codes: IndexArray | None) -> Iterator[Any]:
-    """Some rows of every class, spread evenly, and then all; all at once where there are few."""
+    """Some rows of every class, spread evenly, and then all; all at once if there are few."""
     if n > _SAMPLE_ROWS:
         groups = [np.arange(n)]
         if codes is not None:
@@ -114,11 +114,11 @@ def _in_proportion(weights: FloatArray, codes: IndexArray, rows: Any) -> FloatAr
 def _of_classes(
     scores: FloatArray, classes: NDArray[Any], known: tuple[IndexArray, FloatArray] | None
 ) -> str | None:
-    """What is wrong with the scores of a classifier; known are the classes and their weights."""
+    """What is wrong with the scores of a classifier, given the classes and weights of the rows."""
     if scores.shape[1] == 1:
         relative, predicted = scores, (scores[:, 0] > 0).astype(np.intp)
     else:
-        # a class wins by what it has above the others
+        # a class wins by how far its score is above the others
         relative = scores - scores.mean(axis=1, keepdims=True)
         predicted = scores.argmax(axis=1)
     if known is not None and np.unique(known[0]).size < 2:
@@ -139,21 +139,21 @@ def _of_classes(
     error, best = float(weights @ (predicted != codes)), int(shares.argmax())
     if error > 1.0 - shares[best] + _CLEARLY_WORSE:
         return (
-            f"the model is wrong on {error:.0%} of the training rows, by weight, and class "
-            f"{_label(classes, best)} for every row on {1.0 - shares[best]:.0%}."
+            f"the model is wrong on {error:.0%} of the training rows, by weight; predicting class "
+            f"{_label(classes, best)} for every row is wrong on {1.0 - shares[best]:.0%}."
         )
     return None
 
 
 def _has_enough_vectors(estimator: Any) -> bool:
-    """Fewer vectors than classes cannot separate them all: asking for that needs no warning."""
+    """Whether there are enough vectors to separate all classes; with fewer, no warning is due."""
     return bool(estimator.machine_.n_vectors >= estimator.classes_.size > 2)
 
 
 def _of_lost_classes(
     scores: FloatArray, classes: NDArray[Any], codes: IndexArray, weights: FloatArray
 ) -> str | None:
-    """Classes whose own score hardly changes, where that of another does, and that are missed."""
+    """Missed classes whose score hardly changes between rows, while that of another class does."""
     spread = np.ptp(scores, axis=0)
     least = _SAME * np.minimum(np.abs(scores).max(axis=0), spread.max())
     lost = np.intersect1d(np.flatnonzero(spread <= least), codes)
@@ -171,7 +171,7 @@ def _of_lost_classes(
 
 def _of_values(values: FloatArray, targets: FloatArray) -> str | None:
     """What is wrong with the predictions of a regressor."""
-    # without the most extreme: a single target far from all others is not there to be met
+    # without the most extreme: a machine need not meet a single target far from all others
     low, high = np.quantile(targets, _USUAL, axis=0)
     wanted = high - low
     varies = wanted > _ROUNDING * np.abs(targets).max(axis=0)
@@ -180,7 +180,7 @@ def _of_values(values: FloatArray, targets: FloatArray) -> str | None:
         return None
     return (
         f"the predictions are nearly the same for all training rows, from {values.min():.6g} to "
-        f"{values.max():.6g}, and the targets are not, from {targets.min():.6g} to "
+        f"{values.max():.6g}, but the targets are not, from {targets.min():.6g} to "
         f"{targets.max():.6g}."
     )
 
@@ -207,7 +207,7 @@ def _advice(estimator: Any) -> str:
     if getattr(kernel, "coef0", None) == 0.0:
         steps.append("a positive coef0")
     for name, direction in _REMEDIES.items():
-        # what was found in place of None is a fitted attribute
+        # the value found for None is a fitted attribute
         value = getattr(estimator, f"{name}_", given.get(name))
         if name in given and isinstance(value, int | float):
             steps.append(f"{direction} {name} (now {value:g})")

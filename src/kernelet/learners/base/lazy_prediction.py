@@ -1,4 +1,4 @@
-"""What fitted models return for out-of-core rows: results as lazy as the rows are."""
+"""Predictions of fitted models for out-of-core rows: lazy, like the rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _METHODS = (
 def lazy_methods(cls: Class) -> Class:
     """Let the methods that a class of fitted models defines itself take out-of-core rows.
 
-    It goes around all other decorators: ``set_output`` of scikit-learn would compute a data frame.
+    It must be the outermost decorator: scikit-learn's ``set_output`` would compute a data frame.
     """
     for name in _METHODS:
         if inspect.isfunction(vars(cls).get(name)):
@@ -44,7 +44,8 @@ def lazily(method: Method) -> Method:
     """Let a method of a fitted model take `Chunks` and Dask collections.
 
     For `Chunks` the result is `Chunks`, for Dask arrays and data frames a Dask array; nothing is
-    computed. It is that of the model as it is now, also if that is fitted again before.
+    computed. It is the result of the model as it is now, even if that is fitted again before the
+    result is computed.
     """
 
     @functools.wraps(method)
@@ -54,7 +55,7 @@ def lazily(method: Method) -> Method:
         name = method.__name__
         if any(args) or any(options.values()):
             raise ValueError(
-                f"{name} takes nothing but X for rows that are not in memory; got "
+                f"{name} takes only X for rows that are not in memory; got "
                 f"{(*args, *options)!r:.60}. Call it for each block of rows."
             )
         check_is_fitted(self)
@@ -119,7 +120,7 @@ def _over_dask(call: Call, X: Any) -> Any:
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     if call.nothing is None:
-        # which also finds at once what is wrong with the columns
+        # this also reports at once what is wrong with the columns
         call = replace(call, nothing=call(np.zeros((1, X.shape[1]), dtype=X.dtype))[:0])
     meta = np.asarray(call.nothing)
     # the model is a node of the graph: it goes to each worker once, not with every block

@@ -1,4 +1,4 @@
-"""Estimators in model files, for a line or two each."""
+"""Estimators in model files, for a line or two of code each."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class SavableMixin:
         Parameters
         ----------
         path : path-like
-            By custom it ends in ".kernelet".
+            By convention it ends in ".kernelet".
         """
         save(self, path)
 
     def _check_loaded(self) -> None:
-        """Raise ValueError if attributes that were read do not fit one another."""
+        """Raise ValueError if the attributes in the file do not fit together."""
 
 
 def require(model: Any, *names: str) -> None:
@@ -97,12 +97,12 @@ def saved(*helpers: type, **attributes: type) -> Callable[[type[Estimator]], typ
     Parameters
     ----------
     *helpers : type
-        Classes of objects that the estimators keep besides. Files do not hold them; pickles do, and
+        Classes of other objects that the estimators keep. Files do not hold them; pickles do, and
         `kernelet.persistence.skops_trusted` names them.
     **attributes : type
-        Fitted attributes besides those that all estimators have, each with its type: bool, int,
-        float, str, `numpy.ndarray`, or list for a list of arrays. An attribute that a model does
-        not have is left out, and so is one that an older file does not have.
+        Fitted attributes that not all estimators have, each with its type: bool, int, float, str,
+        `numpy.ndarray`, or list for a list of arrays. Attributes that a model or an older file
+        does not have are left out.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def saved(*helpers: type, **attributes: type) -> Callable[[type[Estimator]], typ
 
 
 def remember_training(estimator: Any, n_rows: int, class_counts: Any = None) -> None:
-    """Note what an estimator is trained on, for the file that it may be saved to."""
+    """Record what an estimator is trained on, for its model file."""
     estimator._training = {
         "n_rows": int(n_rows),
         "class_counts": None if class_counts is None else [int(n) for n in class_counts],
@@ -192,7 +192,7 @@ def _encode_params(model: Any, record: Record) -> dict[str, Any]:
         try:
             params[name] = encode_value(value, f"params.{name}", record.arrays)
         except TypeError as error:
-            # It has done its work: the fitted model is whole without it.
+            # The parameter was only needed by fit; the fitted model is complete without it.
             warn_caller(
                 f"{error}; the loaded {type(model).__name__} will have the default of {name}.",
                 UserWarning,

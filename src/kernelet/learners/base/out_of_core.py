@@ -1,4 +1,4 @@
-"""Out-of-core rows, made ready for the learners."""
+"""Out-of-core rows, prepared for the learners."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from kernelet.rows import LabelledBlocks, Pieces, open_pieces
 from kernelet.rows.labelled import Sample
 from kernelet.rows.survey import Survey, survey
 
-# Rows that are drawn, for k-means and for choices that a few rows can make; they are in memory in a
-# moment, and searches that need more draw them later (`rows.nested_samples`).
+# Rows in the sample, for k-means and for choices that need only a few rows. It is drawn quickly;
+# searches that need more rows draw them later (`rows.nested_samples`).
 SAMPLE_ROWS = 20_000
 # With more than a hundred times as many rows, one in a hundred is drawn: the curvature that passes
 # over all rows start from is then more exact. The limits keep the sample at 32 MB.
@@ -32,7 +32,7 @@ _MOST_NUMBERS = 4_000_000
 class OutOfCoreData:
     """Out-of-core rows, with the kernel resolved on them.
 
-    Unlike a `TrainingData` these are the rows as they come: equal ones are not merged.
+    Unlike in a `TrainingData`, equal rows are not merged.
 
     Attributes
     ----------
@@ -56,23 +56,23 @@ class OutOfCoreData:
 
     @property
     def at_hand(self) -> TrainingData:
-        """Rows in memory that stand for all: the sample."""
+        """Rows in memory that represent all: the sample."""
         block, weights = self.sample.block, self.sample.weights
         return TrainingData(block.X, weights, self.kernel, self.rng, block.codes, self.n_classes)
 
     @property
     def n_classes(self) -> int:
-        """How many labels there are."""
+        """Number of labels."""
         return int(self.rows.classes.size)
 
 
 def out_of_core_data(
     estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, n_sample: int = SAMPLE_ROWS
 ) -> OutOfCoreData:
-    """Look at the rows, and draw a sample of them: two passes.
+    """Validate the rows, and draw a sample of them: two passes.
 
-    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where there
-    are labels, ``class_weight``; where anything is random, ``random_state``.
+    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, with labels also
+    ``class_weight``, and if anything is random ``random_state``.
     """
     if y is None and get_tags(estimator).target_tags.required:
         raise ValueError(
@@ -93,7 +93,7 @@ def set_of_pieces(
     n_counted = int(seen.counts[:, present].sum())
     check_numbers(estimator, float(seen.largest[present].max()), (n_counted, seen.n_features))
     rng = check_random_state(getattr(estimator, "random_state", None))
-    # nothing is looked up in the rows but gamma, which is a number by now
+    # only gamma depends on the rows, and it is a number by now
     kernel = resolve_kernel(
         estimator.kernel,
         np.zeros((1, seen.n_features)),
@@ -101,7 +101,7 @@ def set_of_pieces(
         estimator.degree,
         estimator.coef0,
     )
-    # from a copy, so that what is drawn later is what it is for rows in memory
+    # from a copy, so that later draws are the same as for rows in memory
     seed = int(deepcopy(rng).randint(np.iinfo(np.int32).max))
     sample = rows.sample(_sample_size(rows, n_sample), seed)
     check_values(estimator, kernel, sample.block.X.astype(np.float64, copy=False))
@@ -110,8 +110,8 @@ def set_of_pieces(
 
 
 def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Means and standard deviations of the columns, the latter 0 where a column is constant."""
-    # where squares overflow, no search can be computed that would need them
+    """Means and standard deviations of the columns, the latter 0 if a column is constant."""
+    # if squares overflow, no search that would need them can be computed
     with np.errstate(over="ignore", invalid="ignore"):
         mean, variances = seen.moments(factors)
         spread = np.sqrt(variances)
@@ -119,13 +119,13 @@ def _location(seen: Survey, factors: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _sample_size(rows: LabelledBlocks, least: int) -> int:
-    """A larger sample gives the curvature more exactly, which saves passes over all rows."""
+    """The size of the sample; a larger one gives a better curvature, which saves passes."""
     n, d = rows.shape
     return max(least, min(n // _SAMPLE_SHARE, _MOST_ROWS, _MOST_NUMBERS // d))
 
 
 def _factors(estimator: Any, seen: Survey, has_labels: bool) -> FloatArray:
-    """Class weights; 0 for a class that has no row of a positive weight."""
+    """Class weights; 0 for a class that has no row of positive weight."""
     if not has_labels:
         if not seen.totals.sum():
             raise ValueError("all rows have a sample_weight of zero.")
@@ -152,13 +152,13 @@ def _remember(estimator: Any, seen: Survey, names: Any, has_labels: bool) -> Non
 
 
 def _gamma(gamma: float | str, seen: Survey, factors: FloatArray) -> float | str:
-    """A number for the gammas that depend on the rows; see `gamma_of_weighted_rows`."""
+    """The number that a gamma by name means on these rows; see `gamma_of_weighted_rows`."""
     if not isinstance(gamma, str) or gamma not in ("scale", "mean_distance"):
         return gamma
     mean, variances = seen.moments(factors)
     spread = float(variances.sum())
     if gamma == "mean_distance":
         return 1.0 / (2.0 * spread) if spread > 0.0 else 1.0
-    # of all numbers together: within the columns, and between their means
+    # the variance of all numbers together: within the columns, and between their means
     whole = spread + seen.n_features * float(mean.var())
     return 1.0 / whole if whole > 0.0 else 1.0

@@ -1,4 +1,4 @@
-"""Checks of constructor parameters, in one sentence each."""
+"""Checks of constructor parameters, with one-sentence messages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-# A cost, summed over rows and multiplied by kernel values, has to be a number in single precision.
+# Costs, summed over rows and multiplied by kernel values, must not overflow in single precision.
 LARGEST_COST = 1e30
 
 
 def choice(name: str, value: Any, known: Iterable[str]) -> str:
-    """A string out of a few."""
+    """One of a few strings."""
     names = sorted(known)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}; got {value!r}.")
@@ -34,7 +34,7 @@ def positive(name: str, value: Any) -> float:
 
 
 def cost(value: Any) -> float:
-    """C, a finite number above zero; for "auto" a cost of one, until it is chosen."""
+    """C, a finite number above zero; 1 for "auto", until the cost is chosen."""
     if isinstance(value, str):
         if value != "auto":
             raise ValueError(f'C must be a finite number above zero, or "auto"; got {value!r}.')

@@ -32,14 +32,14 @@ _callback: Any = importlib.import_module("sklearn.callback") if HAS_CALLBACKS el
 
 
 class _NoCallbacks:
-    """Stands in for scikit-learn's mixin where its callback API does not exist."""
+    """Replaces scikit-learn's mixin in versions without its callback API."""
 
 
 CallbackSupportMixin: Any = _callback.CallbackSupportMixin if HAS_CALLBACKS else _NoCallbacks
 
 
 def with_callbacks(method: Method) -> Method:
-    """Let the registered callbacks end with ``fit``, where there are callbacks."""
+    """Let the registered callbacks end with ``fit``, if scikit-learn has callbacks."""
     managed: Method = _callback.with_callbacks(method) if HAS_CALLBACKS else method
     return managed
 
@@ -74,7 +74,7 @@ class Run(Generic[S]):
 
     @property
     def was_ended(self) -> bool:
-        """Whether it did not end by itself."""
+        """Whether Ctrl-C or a callback ended it."""
         return self.interrupted or self.stopped
 
 
@@ -83,14 +83,14 @@ class Loop:
 
     It prints every ``verbose``-th step to standard error and gives callbacks registered with
     ``set_callbacks`` one subtask per step; these find the step as ``estimator._last_step``. Runs
-    may go side by side in threads. Ctrl-C ends all of them with the last step that each has taken,
-    and those that have not begun take one, so that there is a model; Ctrl-C once more is passed on.
+    may go side by side in threads. Ctrl-C ends all of them with the last step that each has taken;
+    those that have not begun take one step, so that there is a model. A second Ctrl-C is passed on.
 
     Parameters
     ----------
     estimator : estimator with callbacks
     max_steps : int or None
-        The most steps that can follow, for progress bars.
+        The largest possible number of steps, for progress bars.
     verbose : int, default=0
     **rows : X, y, metadata
         Shown to callbacks.
@@ -118,16 +118,16 @@ class Loop:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C came."""
+        """Whether Ctrl-C was pressed."""
         return self._interrupted.is_set()
 
     @property
     def seconds(self) -> float:
-        """How long it has been going."""
+        """Seconds since the start."""
         return time.perf_counter() - self._begin
 
     def interrupt(self) -> None:
-        """Let all runs end with the step that they are at."""
+        """Let all runs end with their current step."""
         self._interrupted.set()
 
     def run(
@@ -155,8 +155,8 @@ class Loop:
         n_before : int, default=0
             Steps of other runs that count for ``verbose``.
         is_needed : bool, default=True
-            Whether there is no model without this run. If so, its first step is taken again after
-            Ctrl-C; if not, Ctrl-C before the end of that step is passed on.
+            Whether the model needs this run. If so, its first step is repeated after Ctrl-C; if
+            not, Ctrl-C before the end of that step is passed on.
         """
         last = start
         n_least = n_hurried if self.interrupted else 0
@@ -182,7 +182,7 @@ class Loop:
         return Run(last)
 
     def last_of(self, results: Iterator[R]) -> R:
-        """The last of several results; Ctrl-C leaves the one before, or is passed on if none is."""
+        """The last of several results; after Ctrl-C the one before, or Ctrl-C is passed on."""
         found: list[R] = []
         try:
             for result in results:
@@ -196,7 +196,8 @@ class Loop:
     def each(self, function: Callable[[int], R], n: int, n_jobs: int = 1) -> list[R]:
         """[function(k) for k in range(n)] in threads; Ctrl-C lets them end as `run` does.
 
-        The functions watch ``interrupted``; those that Ctrl-C kept from returning are called again.
+        The functions watch ``interrupted``; those that did not return because of Ctrl-C are called
+        again.
         """
         found: dict[int, R] = {}
 
@@ -213,19 +214,19 @@ class Loop:
         return [found[k] for k in range(n)]
 
     def finish(self, function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
-        """function(...), called once more where Ctrl-C came on the way.
+        """function(...), called once more if Ctrl-C interrupts it.
 
-        It watches ``interrupted``, where there is a shorter way then.
+        It may watch ``interrupted`` to take a shorter way then.
         """
         return self.each(lambda _: function(*arguments, **options), 1)[0]
 
     def say(self, text: str) -> None:
-        """A line for people, where there is any verbosity."""
+        """Print a line if ``verbose`` is not 0."""
         if self._verbose > 0:
             print(text, file=sys.stderr)
 
     def show(self, step: Step, n_steps: int, doing: str = "") -> None:
-        """Print every ``verbose``-th step to standard error, behind what it is a step of."""
+        """Print every ``verbose``-th step to standard error, with a prefix."""
         if self._verbose > 0 and n_steps % self._verbose == 0:
             print(doing + step.line, file=sys.stderr)
 

@@ -31,13 +31,13 @@ class KernelRegressor(
 
     machine_: KernelMachine
     _multi_output = False
-    # whether kernel values are divided by their size before they are squared, so that
-    # `training_kernel` need not refuse those with squares beyond double precision
+    # whether kernel values are divided by their size before they are squared; if not,
+    # `training_kernel` refuses those with squares beyond double precision
     _rescales_kernel_values = False
 
     @abstractmethod
     def _learn(self, data: TrainingData) -> KernelMachine:
-        """The machine for these rows; further fitted attributes are set on the way."""
+        """Return the machine for these rows; further fitted attributes are set as well."""
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -48,9 +48,9 @@ class KernelRegressor(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets; more than one only where the class says so.
+            Targets; several only if the class says so.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
+            Weights of the rows; a weight of w is the same as w repetitions.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Rows made ready for the learners: validated, weighted, canonical, with the kernel resolved."""
+"""Rows prepared for the learners: validated, weighted, canonical, with the kernel resolved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TrainingData:
     ----------
     X : ndarray or CSR array of shape (n, d)
     weights : ndarray of shape (n,)
-        sample_weight, times class_weight where there are classes.
+        sample_weight, times class_weight if there are classes.
     kernel : Kernel
     rng : RandomState
     codes : ndarray of shape (n,)
@@ -51,7 +51,7 @@ class TrainingData:
 
     @property
     def at_hand(self) -> TrainingData:
-        """Rows in memory that stand for all; see `OutOfCoreData`."""
+        """Rows in memory that represent all; see `OutOfCoreData`."""
         return self
 
     @property
@@ -70,7 +70,7 @@ def labelled_data(
     """Validate the arguments of a classifier's ``fit``; returns the rows and the labels.
 
     The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``,
-    ``class_weight`` and, where anything is random, ``random_state``.
+    ``class_weight`` and, if anything is random, ``random_state``.
     """
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64)
     check_classification_targets(y)
@@ -100,8 +100,8 @@ def regression_data(
 ) -> TrainingData:
     """Validate the arguments of a regressor's ``fit``.
 
-    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, where
-    anything is random, ``random_state``. With ``multi_output`` the targets have two dimensions.
+    The estimator has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and, if anything
+    is random, ``random_state``. With ``multi_output`` the targets have two dimensions.
     """
     X, y = validate_data(
         estimator,
@@ -116,7 +116,7 @@ def regression_data(
     remember_training(estimator, X.shape[0])
     given = np.asarray(y, dtype=np.float64)
     if multi_output:
-        # rows with several targets are distinguished by the number of their combination
+        # a row with several targets is identified by the number of their combination
         kinds, codes = np.unique(given.reshape(len(given), -1), axis=0, return_inverse=True)
         rows = canonical_rows(X, codes.ravel(), weights)
         targets = kinds[np.asarray(rows.y, dtype=np.intp)]
@@ -133,7 +133,7 @@ def regression_data(
             f"{type(estimator).__name__} cannot square targets as large as these; divide y by "
             f"their size, {float(np.abs(targets).max()):.0e}."
         )
-    # as much as the mean of equal targets is off by rounding
+    # the rounding error in the mean of equal targets
     is_constant = size <= 1e-14 * max(abs(centre), np.finfo(np.float64).tiny)
     return TrainingData(
         rows.X,

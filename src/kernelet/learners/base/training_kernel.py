@@ -1,4 +1,4 @@
-"""The kernel that an estimator's parameters mean on its rows, refused where numbers overflow."""
+"""The kernel that an estimator's parameters describe on its rows; refused if numbers overflow."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows.block import largest_number
 
-# Kernel values are squared and summed over all pairs of rows: with a hundred thousand rows and
-# vectors each these sums stay in range.
+# Kernel values are squared and summed over all pairs of rows and vectors: with a hundred thousand
+# of each, these sums stay in range.
 _LARGEST_VALUE = 1e149
-# The root of the smallest number in double precision, and six digits more.
+# The root of the smallest number in double precision, times a margin of six digits.
 _SMALLEST_NUMBER = 1e-148
-# Numbers that are looked at together: 8 MB, which caches hold.
+# Numbers that are processed together: 8 MB, which caches hold.
 _BLOCK = 1 << 20
 # A column that deviates less from its mean is constant up to the rounding of that mean: sums of a
 # million numbers lose up to three of sixteen digits.
@@ -36,7 +36,8 @@ def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
     Raises
     ------
     ValueError
-        If rows cannot be squared, or kernel values are too large: names what to scale or lower.
+        If rows cannot be squared, or kernel values are too large. The message names what to scale
+        or lower.
     """
     check_numbers(estimator, largest_number(X), X.shape)
     gamma = gamma_of_weighted_rows(estimator.gamma, X, weights)
@@ -46,7 +47,7 @@ def training_kernel(estimator: Any, X: Any, weights: FloatArray) -> Kernel:
 
 
 def check_numbers(estimator: Any, largest: float, shape: tuple[int, int]) -> None:
-    """Refuse rows whose numbers, the largest of which is given, cannot be squared and summed."""
+    """Refuse rows that cannot be squared and summed, given their largest number."""
     n, d = shape
     # differences are up to twice as large as numbers, and sums go over rows and features
     if largest > np.sqrt(np.finfo(np.float64).max / (4.0 * n * d)):
@@ -67,7 +68,8 @@ def check_numbers(estimator: Any, largest: float, shape: tuple[int, int]) -> Non
 
 def check_values(estimator: Any, kernel: Kernel, X: Any) -> None:
     """Refuse a kernel whose values on float64 rows are too large for the estimator."""
-    # of a function the diagonal may be as expensive as the fit, and its author knows its range
+    # the diagonal of a Python function may be as expensive as the fit, and its author knows its
+    # range
     if kernel.has_constant_diagonal or _holds_function(kernel):
         return
     highest = float(np.abs(kernel.diagonal(X)).max())
@@ -86,11 +88,11 @@ def _holds_function(kernel: Kernel) -> bool:
 
 
 def gamma_of_weighted_rows(gamma: float | str, X: Any, weights: FloatArray) -> float | str:
-    """A number for the gammas that depend on the rows, where a row of weight 2 counts as two.
+    """The number that a gamma by name means on these rows; a row of weight 2 counts as two.
 
     "scale" with equal weights is scikit-learn's 1 / (n_features * X.var()); "mean_distance" is one
     over the mean squared distance between two rows, which is twice the sum of the columns'
-    variances. Anything else is left as it is.
+    variances. Any other value is returned unchanged.
     """
     if not isinstance(gamma, str) or gamma not in ("scale", "mean_distance"):
         return gamma

@@ -26,8 +26,8 @@ class KernelFeatures(
     """A transformer that ends in a `KernelMachine`; subclasses only learn it."""
 
     machine_: KernelMachine
-    # whether kernel values are divided by their size before they are squared, so that
-    # `training_kernel` need not refuse those with squares beyond double precision
+    # whether kernel values are divided by their size before they are squared; if not,
+    # `training_kernel` refuses those with squares beyond double precision
     _rescales_kernel_values = False
 
     def transform(self, X: Any) -> FloatArray:

@@ -1,1 +1,1 @@
-"""Fewer vectors for models that are trained already."""
+"""Fewer vectors for models that are already trained."""

@@ -21,7 +21,7 @@ from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
-# would stop at once where small steps count for nothing.
+# with a larger tolerance would stop at once.
 _DIRECT_TOL = 3e-3
 REFITS = ("none", "margin", "direct")
 
@@ -56,15 +56,15 @@ def compress(
     X, y : arrays, default=None
         Training rows and labels, which ``refit`` needs.
     refit : {"none", "margin", "direct"}, default="none"
-        What is done with the labels once the vectors are found: nothing (the RS method); the
-        coefficients again by the SVM over the vectors, (45) (MRS); or the vectors as well, by the
-        direct method from there (SLMC). Both minimise the loss that the model was trained with.
+        Once the vectors are found, do nothing more (RS); learn the coefficients again by the SVM
+        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC). The
+        last two use the labels, and minimise the loss that the model was trained with.
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
-        Starts of the search for the vectors; the one that comes nearest to the model is kept.
+        Number of starts of the search for the vectors; the result nearest to the model is kept.
     max_iter : int or None, default=None
-        Steps of L-BFGS over the vectors. None takes 50 for up to 50 vectors and fewer for more, 10
+        Steps of L-BFGS over the vectors. None means 50 for up to 50 vectors and fewer for more, 10
         from 250 on: with more vectors the start is nearer to the model, and steps cost more.
     random_state : int, default=0
         Seeds the initial vectors.
@@ -153,7 +153,7 @@ def _refitted(
 
 
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:
-    """Labels and costs of the problems that the model solved; rows outside a pair cost nothing."""
+    """Labels and costs of the model's problems; rows outside a pair of classes cost nothing."""
     assert adapted.classes is not None
     n_classes = adapted.classes.size
     costs = C * class_weights(adapted.class_weight, adapted.classes, codes, np.ones(codes.size))

@@ -40,7 +40,7 @@ class Reading(StrEnum):
 class Compressed(HasVectors, SavableMixin, BaseEstimator):
     """A fitted model with fewer vectors; made by `kernelet.compress`, not by ``fit``.
 
-    Copies in pipelines and searches are the model itself, and ``fit`` leaves it alone.
+    Clones in pipelines and searches are the model itself, and ``fit`` does nothing.
 
     Attributes
     ----------
@@ -49,15 +49,15 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     error_norm_ : float
-        Distance from the original's functions in the feature space, root of the sum of squares.
+        Distance from the original's functions in the feature space: root of the sum of squares.
     relative_error_ : float
-        The same as a share of the original's norm.
+        ``error_norm_`` divided by the norm of the original.
     n_features_in_ : int
         Number of features of the rows.
     feature_names_in_ : ndarray of str
-        Their names, when the original knows any.
+        Their names, if the original has any.
     """
 
     machine_: KernelMachine
@@ -78,7 +78,7 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         return model
 
     def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
-        """Leave the model as it is: like scikit-learn's FrozenEstimator it is fitted already."""
+        """Do nothing: like scikit-learn's FrozenEstimator, the model is already fitted."""
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -131,7 +131,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
 @lazy_methods
 @saved(error_norm_=float, relative_error_=float, decision_function_shape_=str, break_ties_=bool)
 class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
-    """One score per pair of classes, as LIBSVM has it; the class with the most votes wins.
+    """One score per pair of classes, as in LIBSVM; the class with the most votes wins.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         """Votes of each class, plus a share below 1/3 of a vote that orders equal counts.
 
         The same as scikit-learn's SVC with ``decision_function_shape="ovr"``; the scores of the
-        pairs where the original has ``"ovo"``.
+        pairs if the original has ``"ovo"``.
         """
         scores = self.pair_scores(X)
         if self.decision_function_shape_ == "ovo":
@@ -165,7 +165,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class labels by votes; of equals the first, as LIBSVM's, or that of higher scores."""
+        """Class labels by votes; ties go to the first class, as in LIBSVM, or to higher scores."""
         if self.break_ties_:
             votes = self.decision_function(X)
         else:
@@ -224,12 +224,12 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
     Attributes
     ----------
     offset_ : ndarray of shape (1,)
-        What is subtracted from `score_samples` to get `decision_function`.
+        The offset: ``decision_function = score_samples - offset_``.
     """
 
     @property
     def offset_(self) -> FloatArray:
-        """The offset of the scores, as scikit-learn's OneClassSVM has it."""
+        """The offset of the scores, as in scikit-learn's OneClassSVM."""
         offset: FloatArray = -np.asarray(self.machine_.intercepts)
         return offset
 
@@ -238,7 +238,7 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
         return self._scores(X)
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Scores before the offset is taken off."""
+        """Scores before the offset is subtracted."""
         scores: FloatArray = self._scores(X) + self.offset_
         return scores
 

@@ -1,4 +1,4 @@
-"""The mean of a Gaussian process of scikit-learn as a kernel machine."""
+"""The mean of a scikit-learn Gaussian process as a kernel machine."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Shifted = tuple[Kernel | None, float]
 def mean_of_process(model: GaussianProcessRegressor) -> KernelMachine:
     """The machine that predicts the mean of a fitted process.
 
-    White noise is between equal rows of the training data only, so the mean has none of it; a
-    constant in the kernel goes into the intercept.
+    White noise only affects training rows, so the mean has none of it; a constant in the kernel
+    goes into the intercept.
     """
     kernel, constant = _converted(model.kernel_)
     if kernel is None:
         raise ValueError(f"the kernel {model.kernel_!r} is constant; there is nothing to compress.")
     alpha = np.asarray(model.alpha_, dtype=np.float64)
     alpha = alpha.reshape(alpha.shape[0], -1)
-    # with normalize_y the process is one of targets in units of their own
+    # with normalize_y the process predicts standardised targets
     size = np.reshape(np.asarray(model._y_train_std, dtype=np.float64), (-1,))
     centre = np.reshape(np.asarray(model._y_train_mean, dtype=np.float64), (-1,))
     intercepts = np.broadcast_to(size * constant * alpha.sum(axis=0) + centre, alpha.shape[1:])

@@ -33,15 +33,15 @@ from kernelet.machine import KernelMachine
 
 @dataclass(frozen=True, eq=False)
 class Adapted:
-    """A model as a machine, and how its scores are read.
+    """A model as a machine, and how predictions follow from its outputs.
 
     Attributes
     ----------
     machine : KernelMachine
     reading : Reading
-        What predictions are made of the machine's outputs.
+        What the machine's outputs are.
     classes : ndarray or None
-        Labels, where there are classes.
+        Labels, if there are classes.
     C : float or None
         Cost that the model was trained with.
     class_weight : dict, "balanced" or None
@@ -49,7 +49,7 @@ class Adapted:
     loss : {"hinge", "squared_hinge"}
         Loss that the cost multiplied in training.
     attributes : dict
-        What the compressed estimator needs to know of the original besides.
+        What else the compressed estimator needs to know about the original.
     """
 
     machine: KernelMachine
@@ -67,7 +67,7 @@ def adapt(model: Any) -> Adapted:
     Raises
     ------
     TypeError
-        For models of another kind, naming those that are understood.
+        For models of another kind; the message names those that can be compressed.
     """
     for kind, adapter in _ADAPTERS.items():
         if isinstance(model, kind):
@@ -148,8 +148,8 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
     weights = model.class_weight_[: classes.size]
     weight = dict(zip(classes.tolist(), weights.tolist(), strict=True))
     if classes.size == 2:
-        # LIBSVM's scores are positive for the first class; scikit-learn turns them round where
-        # classes_ holds two, and leaves them where the others had no weight
+        # LIBSVM's scores are positive for the first class; scikit-learn reverses the sign if
+        # classes_ holds two, but not if it holds more and the others had no weight
         sign = 1.0 if model.classes_.size == 2 else -1.0
         machine = _machine(model, sign * dual.T, sign * intercepts)
         return Adapted(machine, Reading.CLASSES, classes, C, weight)
@@ -170,7 +170,7 @@ def _of_svc(model: SVC | NuSVC) -> Adapted:
 
 
 def _predicted_classes(model: SVC | NuSVC) -> NDArray[Any]:
-    """The labels that the model can predict; fewer than classes_ where a class had no weight.
+    """The labels that the model can predict; fewer than classes_ if a class had no weight.
 
     LIBSVM leaves such a class out, but scikit-learn reads what LIBSVM predicts as a position among
     all classes. Which class was left out cannot be seen from the model.

@@ -48,11 +48,11 @@ class CoreSetEstimator(ABC):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; or a `numpy.memmap`, `kernelet.rows.Chunks`, a Dask array or a Dask data
-            frame, which are left where they are and gone through a block at a time.
+            frame, which are read a block at a time.
         y : array-like of shape (n_samples,)
             Class labels; with `Chunks` of rows also `Chunks`, and with a Dask data frame a series.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
+            Weights of the rows; a weight of w is the same as w repetitions.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class CoreSetEstimator(ABC):
 
     @with_callbacks
     def fit_batches(self, batches: Iterable[tuple[Any, ArrayLike]]) -> Self:
-        """Learn from rows that come in batches, of which few at a time are in memory.
+        """Learn from rows that come in batches, of which only a few are in memory at a time.
 
         The batches are read once for the labels and the kernel's width, once for 20000 random rows,
         which are kept, and then a few times until all rows are inside (for each feature).

@@ -140,7 +140,8 @@ def _exactly(
             continue
         outcome = Outcome.of_exact(machine, growth.data.lift(growth.settings.C))
         found.append((_direction(growth, machine.own, known), outcome))
-        growth.report(code, outcome.n_vectors, outcome.reach, outcome.gap)
+        # Ctrl-C on the way leaves what was found
+        growth.loop.finish(growth.report, code, outcome.n_vectors, outcome.reach, outcome.gap)
     return found
 
 

@@ -37,8 +37,8 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
     r"""Features that are distances from hyperplanes, each orthogonal to those before.
 
     The first feature of a class is the normal w of the hyperplane that separates it from the rest
-    with the largest margin; each next one that of the largest margin among those orthogonal to all
-    before:
+    with the largest margin. Each further one has the largest margin among the normals orthogonal to
+    all before:
 
     .. math:: \min_{w, b} \tfrac12 \|w\|^2 + \tfrac12 b^2
         + \tfrac12 \sum_i C_i \max\bigl(0, 1 - y_i (w'\varphi(x_i) + b)\bigr)^2
@@ -54,40 +54,40 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of features in all, spread evenly over the classes; None is one for each class, or
+        Total number of features, spread evenly over the classes; None means one for each class, or
         one for two classes, whose hyperplanes are the same.
     C : float, default=1.0
         Cost of a squared margin violation, divided by 2 as in the paper: scikit-learn's LinearSVC
         has half this value for its C.
     eps : float, default=1e-3
-        For the core sets: all rows lie within 1 + eps times the radius of the ball that stands for
-        a machine.
+        Accuracy of the core sets: all rows lie within 1 + eps times the radius of the ball that
+        gives a machine.
     tol : float or None, default=None
-        Relative duality gap to reach as well. None is the paper's rule, which makes features of
+        Relative duality gap to reach as well. None means the paper's rule, which makes features of
         few kernel values, if k(x, x) is constant, and 0.1 otherwise: the radius is then that of the
-        longest row, and eps alone says little about w. So it does with a large C or a tiny weight:
-        give ``tol`` there.
+        longest row, and eps alone says little about w. The same holds for a large C or a tiny
+        weight: give ``tol`` then.
     solver : {"core_set", "exact"}, default="core_set"
         Balls around core sets, or the exact machines, over all rows in memory (algorithm 1).
     kernel : str, Kernel or callable, default="rbf"
-        A name or a kernel object, positive definite. Where k(x, x) is not constant, as the paper
-        needs it to be, the points get one more coordinate which makes it so.
+        A name or a kernel object, positive definite. The paper needs a constant k(x, x); if it is
+        not, the points get one more coordinate that makes it so.
     gamma : {"mean_distance", "scale", "auto"} or float, default="mean_distance"
         Kernel coefficient: one over the mean squared distance between two rows as in the paper, or
-        as scikit-learn has it.
+        as in scikit-learn.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial kernel.
     sample_size : int or None, default=59
-        Number of rows drawn at random, of which the furthest joins a core set. Of 59 it is among
+        Number of rows drawn at random, of which the furthest joins a core set. With 59 it is among
         the furthest 5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``,
-        all rows are looked at from the start.
+        all rows are checked from the start.
     exact_sweep : bool, default=True
-        Look at all rows in the end, which proves the guarantee; without it, it is only probable,
-        and ``tol`` has no effect.
+        Check all rows at the end, which proves the guarantee. Otherwise it is only probable, and
+        ``tol`` has no effect.
     max_iter : int, default=5000
-        Most core vectors of a feature; for the exact solver, linear systems.
+        Maximum number of core vectors of a feature; for the exact solver, of linear systems.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0
@@ -104,19 +104,19 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
     feature_classes_ : ndarray of shape (n_components,)
         Index of the class that each feature separates from the rest.
     n_components_ : int
-        How many features there are: first one for each class, then the next one for each.
+        Number of features: first one for each class, then the next one for each.
     n_core_vectors_ : ndarray of shape (n_components,)
-        Core vectors of each feature. Its kernel values with those of earlier features of its class
-        are theirs already.
+        Number of core vectors of each feature. Kernel values with the core vectors of earlier
+        features of its class are shared with these.
     radii_ : ndarray of shape (n_components,)
         Radii of the balls around the core sets; of the smallest balls with the exact solver.
     reach_ : float
-        Distance of the furthest row over the radius, the largest of all features: at most 1 + eps.
-        NaN if not all rows were looked at.
+        Distance of the furthest row divided by the radius, the largest of all features: at most
+        1 + eps. NaN if not all rows were checked.
     gap_ : float
         Largest relative duality gap; NaN likewise.
     objective_ : float
-        Value of the problems, in sum; its lower bound if not all rows were looked at.
+        Sum of the values of the problems; a lower bound if not all rows were checked.
     n_iter_ : int
         Steps: rows that have joined a core set, or linear systems, over all features.
     interrupted_ : bool
@@ -125,7 +125,7 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -137,11 +137,11 @@ class Learned:
         return float(np.max([outcome.gap for outcome in self.outcomes]))
 
     def warn_unless_done(self, who: str) -> None:
-        """Warn of what is not as it was asked for."""
+        """Warn about everything that did not reach its tolerance."""
         settings = self.settings
         if self.overlap > _ORTHOGONAL:
             warn_caller(
-                f"features of {who} are orthogonal to {self.overlap:.1e} only, because of rounding "
+                f"features of {who} are only orthogonal to {self.overlap:.1e}, because of rounding "
                 f"errors: scale the rows, or lower C ({settings.C:g}).",
                 ConvergenceWarning,
             )

@@ -45,7 +45,7 @@ class CoreSetData:
     rows : LabelledRows
         All of them.
     near : TrainingData
-        Rows in memory that stand for all, with their kernel.
+        Rows in memory that represent all, with their kernel.
     classes : ndarray of shape (n_classes,)
         Labels.
     diagonal : float

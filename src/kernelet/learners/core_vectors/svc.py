@@ -33,12 +33,12 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
         + \tfrac12 \sum_i C_i \max\bigl(0, 1 - y_i (w'\varphi(x_i) + b)\bigr)^2
 
     is the smallest ball around the points :math:`(y_i \varphi(x_i), y_i, y_i e_i / \sqrt{C_i})`.
-    The ball around a few of them, the core set, grows by the furthest of 59 random rows until its
-    (1 + eps) multiple seems to hold all; then all rows are looked at, a block at a time, and those
-    outside join, until none is. Many classes are one-vs-rest.
+    The ball around a few of them, the core set, grows by the furthest of 59 random rows until,
+    enlarged by 1 + eps, it seems to hold all. Then all rows are checked, a block at a time, and
+    those outside join, until there are none. Many classes are one-vs-rest.
 
-    Where the classes overlap, this machine has a multiplier for every row that violates its margin,
-    and a few core vectors do not come near it: ``max_iter`` ends the growth, with a warning. Use
+    If the classes overlap, this machine has a multiplier for every row that violates its margin,
+    and a few core vectors cannot come near it: ``max_iter`` ends the growth, with a warning. Use
     `ReducedSVC` or `SparseSVC` for such data.
 
     The rows may be a `numpy.memmap`, `kernelet.rows.Chunks` of files or Dask collections, or come
@@ -55,12 +55,12 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
         All rows lie within 1 + eps times the radius of the ball around the core set, which itself
         is not larger than the smallest ball.
     tol : float or None, default=0.1
-        Relative duality gap to reach as well: the radius is mostly made of constants, so that eps
-        alone says little about w where the margins are violated by many rows. eps is halved until
-        the gap is reached. None is the paper's rule if k(x, x) is constant, and 0.1 otherwise.
+        Relative duality gap to reach as well: the radius consists mostly of constants, so eps alone
+        says little about w if many rows violate the margins. eps is halved until the gap is
+        reached. None means the paper's rule if k(x, x) is constant, and 0.1 otherwise.
     kernel : str, Kernel or callable, default="rbf"
-        A name or a kernel object, positive definite. Where k(x, x) is not constant, as the paper
-        needs it to be, the points get one more coordinate which makes it so.
+        A name or a kernel object, positive definite. The paper needs a constant k(x, x); if it is
+        not, the points get one more coordinate that makes it so.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
         Kernel coefficient, resolved as scikit-learn does; "mean_distance" is one over the mean
         squared distance between two rows.
@@ -69,14 +69,14 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial kernel.
     sample_size : int or None, default=59
-        Number of rows drawn at random, of which the furthest joins. Of 59 it is among the furthest
-        5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``, all rows are
-        looked at from the start.
+        Number of rows drawn at random, of which the furthest joins. With 59 it is among the
+        furthest 5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``,
+        all rows are checked from the start.
     exact_sweep : bool, default=True
-        Look at all rows in the end, which proves the guarantee; without it, it is only probable,
-        and ``tol`` has no effect.
+        Check all rows at the end, which proves the guarantee. Otherwise it is only probable, and
+        ``tol`` has no effect.
     max_iter : int, default=5000
-        Most core vectors of each binary machine.
+        Maximum number of core vectors of each binary machine.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0
@@ -93,27 +93,26 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The core vectors of all binary machines, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     n_core_vectors_ : ndarray of shape (n_outputs,)
-        How many each binary machine has.
+        Number of core vectors of each binary machine.
     radii_ : ndarray of shape (n_outputs,)
         Radii of the balls around the core sets.
     reach_ : float
-        Distance of the furthest row over the radius, the largest of all binary machines: at most
-        1 + eps. NaN if not all rows were looked at.
+        Distance of the furthest row divided by the radius, the largest of all binary machines: at
+        most 1 + eps. NaN if not all rows were checked.
     gap_ : float
         Largest relative duality gap; NaN likewise.
     objective_ : float
-        Value of the problem, summed over the classes; its lower bound if not all rows were looked
-        at.
+        Value of the problem, summed over the classes; a lower bound if not all rows were checked.
     n_iter_ : int
         Steps: rows that have joined a core set, over all binary machines.
     interrupted_ : bool
-        Whether Ctrl-C ended the growth; the machine until then was kept.
+        Whether Ctrl-C ended the growth; the machine found until then is kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -28,7 +28,7 @@ from kernelet.learners.direct.search.result import Progress
 from kernelet.learners.direct.search.rows import SearchRows
 from kernelet.machine import KernelMachine
 
-# What files hold of every such estimator.
+# The fitted attributes that model files hold for every such estimator.
 FITTED: dict[str, type] = {
     "C_": float,
     "objective_": float,
@@ -40,18 +40,19 @@ FITTED: dict[str, type] = {
 }
 
 # In a path, the tolerance of all models but the largest, in units of tol. On digits, pendigits and
-# satimage a path then costs about its largest model, at the errors of fits from nothing.
+# satimage a path then costs about as much as its largest model alone, and its models have the
+# errors of separate fits.
 _PATH_TOL = 5.0
 
 
 class DirectEstimator:
-    """An estimator that learns its vectors by gradient on W(Z); a mixin.
+    """Mixin for estimators that learn their vectors by gradient descent on W(Z).
 
-    The class that it is mixed into has ``fit(X, y, sample_weight)`` and the parameters
-    ``n_vectors``, ``init``, ``n_init``, ``max_iter``, ``tol``, ``warm_start``, ``verbose``, where
-    there can be several searches ``n_jobs``, and where rows held out can judge a kernel
-    ``learn_kernel``, with the inner problem a `LossProblem` or a guard of its own. Its learning
-    consists of stating the inner problems and calling `_search_vectors` and `_store`.
+    The class has ``fit(X, y, sample_weight)`` and the parameters ``n_vectors``, ``init``,
+    ``n_init``, ``max_iter``, ``tol``, ``warm_start`` and ``verbose``. If there can be several
+    searches it also has ``n_jobs``, and if held-out rows can judge a kernel ``learn_kernel``; its
+    inner problem is then a `LossProblem`, or it has its own guard. To learn, it states the inner
+    problems and calls `_search_vectors` and `_store`.
     """
 
     n_vectors: int | Sequence[int]
@@ -111,7 +112,7 @@ class DirectEstimator:
                 loop,
                 last=last,
                 saved=saved,
-                # one machine of several is no model
+                # with several searches, the machine of one of them is not a model
                 attributes=fitted_attributes if len(rows) == 1 else None,
             )
         if not learned.interrupted:
@@ -121,7 +122,7 @@ class DirectEstimator:
         return learned
 
     def _store(self, learned: Learned, kernel: Kernel) -> KernelMachine:
-        """Set the fitted attributes, warn of an early end, and return the machine."""
+        """Set the fitted attributes, warn about an early end, and return the machine."""
         searches = learned.searches
         if hasattr(self, "C"):
             self.C_ = float(self.C) if learned.cost is None else learned.cost
@@ -155,10 +156,10 @@ class DirectEstimator:
     ) -> list[Self]:
         """Fitted models for several budgets, each started from the one before.
 
-        Increasing budgets add vectors where they lower W most, decreasing ones drop those that
-        are missed least, and each machine is then polished: with ``tol`` for the largest budget
-        and five times that for the others, which start near their end. The whole path then costs
-        little more than its largest model alone. This estimator itself is left unfitted.
+        Increasing budgets add vectors where they lower W most, decreasing ones drop the least
+        useful. Each machine is then refined: with ``tol`` for the largest budget and five times
+        that for the others, which start near their optimum. The whole path costs little more than
+        its largest model alone. This estimator itself is not fitted.
 
         Parameters
         ----------
@@ -167,7 +168,7 @@ class DirectEstimator:
         y : array-like or None
             Labels or targets, as `fit` takes them.
         budgets : sequence of int
-            Values of ``n_vectors``, in the order in which they are to be fitted.
+            Values of ``n_vectors``, fitted in this order.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -194,7 +195,7 @@ class DirectEstimator:
         y : array-like or None
             Labels or targets, as `fit` takes them.
         budgets : sequence of int
-            Values of ``n_vectors``, in the order in which they are to be fitted.
+            Values of ``n_vectors``, fitted in this order.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -230,7 +231,7 @@ class DirectEstimator:
         return budgets
 
     def _last_vectors(self, n_features: int, n_searches: int) -> list[FloatArray | None]:
-        """Vectors of the last fit, where there is one that fits these data."""
+        """Vectors of the last fit, if there was one on the same number of features and searches."""
         last = getattr(self, "_vector_sets", None) if self.warm_start else None
         if last is None or len(last) != n_searches or last[0].shape[1] != n_features:
             return [None] * n_searches
@@ -250,5 +251,5 @@ class DirectEstimator:
 
 
 def fitted_attributes(step: Progress) -> dict[str, Any]:
-    """What makes a fitted model of the best vectors so far, for callbacks."""
+    """Attributes that make a fitted model from the best vectors so far, for callbacks."""
     return {"machine_": step.best.machine}

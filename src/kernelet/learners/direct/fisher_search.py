@@ -36,7 +36,7 @@ class FisherSearch:
     def _directions(
         self, rows: SearchRows, kernel: Kernel, rng: np.random.RandomState
     ) -> Evaluation:
-        """The best directions; sets the fitted attributes that say how they were found."""
+        """Return the best directions, and set the fitted attributes that describe the search."""
         self.n_iter_, self.interrupted_ = 1, False
         if self.n_vectors is None:
             every_row = np.unique(np.asarray(dense(rows.X), dtype=np.float64), axis=0)

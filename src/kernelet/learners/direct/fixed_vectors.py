@@ -1,4 +1,4 @@
-"""Machines over vectors that are given: the inner problem of the direct method, solved once."""
+"""Machines over given vectors: the inner problem of the direct method, solved once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REGULARIZERS: dict[str, type[WhitenedMap] | type[EmpiricalMap]] = {
 
 @dataclass(frozen=True, eq=False)
 class FixedVectors:
-    """Machine over given vectors, with the solutions that prove it."""
+    """A machine over given vectors, with the solutions that prove it optimal."""
 
     machine: KernelMachine
     solutions: Sequence[Machine]
@@ -82,9 +82,9 @@ def learn_classes(
     regularizer: str = "margin",
     tol: float = 1e-6,
 ) -> FixedVectors:
-    """`learn_with_vectors` for the classes of a training set, each row of cost C times its weight.
+    """`learn_with_vectors` for the classes of a training set; a row costs C times its weight.
 
-    The rows may be out of core, where the hinge has a solver of its own.
+    The rows may be out of core; the hinge has its own solver for that.
     """
     if isinstance(data, OutOfCoreData):
         space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)

@@ -1,4 +1,4 @@
-"""From components back to rows, for estimators that learn the way."""
+"""From components back to rows, for estimators that learn ``inverse_transform``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernelet.learners.base.progress import Method
 from kernelet.machine import KernelMachine
 from kernelet.persistence import ModelFileError
 
-# What files hold of `inverse_transform`, where there is one.
+# What files hold of `inverse_transform`, if it was learned.
 WAY_BACK: dict[str, type] = {
     "_inverse_vectors": np.ndarray,
     "_inverse_coefficients": np.ndarray,
@@ -27,7 +27,7 @@ WAY_BACK: dict[str, type] = {
 
 def _goes_back(model: WayBack) -> bool:
     if not model.fit_inverse_transform:
-        raise AttributeError("the way back is learned with fit_inverse_transform=True only.")
+        raise AttributeError("inverse_transform is only learned with fit_inverse_transform=True.")
     return True
 
 
@@ -37,17 +37,17 @@ def _if_it_goes_back(method: Method) -> Method:
 
 
 class WayBack:
-    """An estimator with ``inverse_transform`` by a machine of its own; a mixin.
+    """Mixin for estimators with ``inverse_transform``, which has its own machine.
 
-    The class that it is mixed into has the parameter ``fit_inverse_transform`` and ``machine_``,
-    from rows to components; its ``fit`` calls `_keep_way_back`.
+    The class has the parameter ``fit_inverse_transform`` and ``machine_``, which maps rows to
+    components; its ``fit`` calls `_keep_way_back`.
     """
 
     fit_inverse_transform: bool
     machine_: KernelMachine
 
     def _keep_way_back(self, back: KernelMachine | None) -> None:
-        """Set the machine from components to rows, or that there is none."""
+        """Set the machine from components to rows; None if there is none."""
         for name in WAY_BACK:
             self.__dict__.pop(name, None)
         if back is None:
@@ -60,7 +60,7 @@ class WayBack:
 
     @property
     def inverse_machine_(self) -> KernelMachine | None:
-        """The machine from components to rows, where there is one."""
+        """The machine from components to rows, or None."""
         if not hasattr(self, "_inverse_gamma"):
             return None
         return KernelMachine(
@@ -102,4 +102,4 @@ class WayBack:
         if back is not None and (
             back.n_features != there.n_outputs or back.n_outputs != there.n_features
         ):
-            raise ModelFileError("the machine for the way back does not fit the other")
+            raise ModelFileError("the machine of inverse_transform does not fit the other machine")

@@ -32,15 +32,15 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
     .. math:: \max_w \frac{(w'(m_+ - m_-))^2}{w' S_w w + \mu \|w\|^2}
 
     where S_w is the mean within-class variance in the feature space. With ``n_vectors`` the
-    direction is restricted to the span of that many vectors, learned by gradient (sparse KFD);
+    direction is restricted to the span of that many vectors, learned by gradients (sparse KFD);
     their coefficients and the bias then come from the SVM over the vectors, as in the paper.
-    Without, all rows are vectors, and slope and bias come from an SVM on the one projected feature.
+    With None, all rows are vectors, and slope and bias come from an SVM on the projected feature.
     Many classes are one-vs-rest and share the vectors.
 
     Parameters
     ----------
     n_vectors : int or None, default=None
-        The budget; None takes all rows (KFD).
+        The budget; None uses all rows (KFD).
     mu : float, default=1e-3
         Regularisation, in units of the variance in the feature space.
     C : float, default=1.0
@@ -54,10 +54,10 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     learn_kernel : {"auto", "features", "projection", True, False}, default=False
-        What is learned of a radial kernel along with ``n_vectors`` vectors, as in `SparseSVC`.
+        What to learn of a radial kernel along with ``n_vectors`` vectors, as in `SparseSVC`.
     rank : int or None, default=None
-        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
-        there are features.
+        Number of rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or
+        the number of features if that is smaller.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start.
     max_iter : int, default=200
@@ -66,8 +66,8 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
         The search ends after three steps in a row that each lower W by a share of less than
         ``0.1 * tol``.
     checkpoint : path-like or None, default=None
-        A file that holds the vectors after every step. A fit that was broken off goes on from it
-        when it is run again, with the same parameters and rows; a fit that ends removes it.
+        A file that holds the vectors after every step. An interrupted fit continues from it when
+        it is run again with the same parameters and rows; a completed fit removes it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0
@@ -84,20 +84,20 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         Sum over the classes of the largest eigenvalues (62), which is maximised.
     kernel_gain_ : float
-        The share by which it lies above its value with the kernel given, over the same vectors; 0
-        where nothing is learned of the kernel.
+        Relative increase of the objective compared with the given kernel over the same vectors; 0
+        if the kernel is not learned.
     n_iter_ : int
         Steps taken.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -154,7 +154,7 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
     def _learn(self, data: TrainingData | OutOfCoreData) -> KernelMachine:
         if self.n_vectors is None and isinstance(data, OutOfCoreData):
             raise ValueError(
-                "n_vectors=None makes a vector of every row, for which they must be in memory; "
+                "n_vectors=None makes a vector of every row, so the rows must be in memory; "
                 "give n_vectors."
             )
         mu, C = positive("mu", self.mu), positive("C", self.C)
@@ -179,5 +179,5 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
         return KernelMachine(data.kernel, end.vectors, end.coefficients * slopes, intercepts)
 
     def _leaves(self, X: Any) -> bool:
-        # where every row is a vector, rows that can be copied into memory are
+        # if every row is a vector, rows that can be copied into memory are copied
         return super()._leaves(X) and not (self.n_vectors is None and isinstance(X, np.memmap))

@@ -29,15 +29,15 @@ class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
     .. math:: S_b w = \lambda (S_w + \mu I) w,
 
     with the variance :math:`S_b` of the class means and the mean variance :math:`S_w` within the
-    classes; at most one fewer than there are classes. They are expanded over all rows, or over a
-    few vectors that are learned to make the sum of the eigenvalues largest.
+    classes. There is at most one fewer than there are classes. They are expanded over all rows, or
+    over a few vectors that are learned to maximise the sum of the eigenvalues.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of features; None is one fewer than there are classes, the most there are.
+        Number of features; None means one fewer than the number of classes, which is the maximum.
     n_vectors : int or None, default=None
-        The budget of expansion vectors; None takes all rows.
+        The budget of expansion vectors; None uses all rows.
     mu : float, default=1e-3
         Regularisation, in units of the variance in the feature space.
     kernel : str, Kernel or callable, default="rbf"
@@ -75,11 +75,11 @@ class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
     n_iter_ : int
         Steps taken.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""The direct method as a function: from rows and settings to the ends of its searches.
+"""The direct method as a function: from rows and settings to the results of its searches.
 
-A fit decides on a kernel, a cost and where searches start; then there is a search for each set of
-vectors, the best of several starts.
+A fit first decides on a kernel, a cost and starting points. Then it searches for each set of
+vectors, and keeps the best of several starts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-# Seeding needs it. Imported in a thread, it would be locked in a process forked at that moment.
+# Seeding needs it. If a thread imported it, a process forked at that moment would hang on the lock.
 import sklearn.cluster  # noqa: F401
 from numpy.typing import NDArray
 
@@ -31,22 +31,23 @@ from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
 from kernelet.subspace import seed_vectors
 
-# The tolerance of searches for a cost, in units of tol: by validation on the training rows of 21
-# sets, rougher ones choose other costs and finer ones the same.
+# The tolerance of searches for a cost, in units of tol. In validation on the training rows of 21
+# sets, rougher tolerances chose other costs and finer ones the same.
 _COST_TOL = 3.0
 
-# What rows held out judge widths by, from the rows, their problem, those held out and a seed.
+# Makes what judges widths on held-out rows, from the rows, their problem, the held-out indices and
+# a seed.
 MakeGuard = Callable[[Any, Any, NDArray[np.intp], int], Guard]
 
 
 def held_out_loss(X: Any, problem: Any, held: NDArray[np.intp], seed: int) -> Guard:
-    """The loss of the rows held out."""
+    """The loss on the held-out rows."""
     return HeldOutLoss(X[held], problem.subset(held))
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What a fit asks of its searches: the parameters of its estimator, checked.
+    """What the searches of a fit have to do: the parameters of the estimator, checked.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Settings:
     chooses_cost : bool
         Whether held-out rows choose the cost; problems then have a cost of one.
     guard : callable
-        Judges the width of a kernel where the loss is not smooth.
+        Judges the width of a kernel if the loss is not smooth.
     """
 
     budgets: list[int]
@@ -75,7 +76,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class LastFit:
-    """What a warm start goes on from: vectors for each search, their kernel and their cost."""
+    """What a warm start continues from: vectors for each search, their kernel and their cost."""
 
     vectors: list[FloatArray | None]
     kernel: Kernel | None = None
@@ -84,7 +85,7 @@ class LastFit:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Where the searches ended, the cost that was chosen, and what another kernel gained."""
+    """Where the searches ended, the chosen cost, and what learning the kernel gained."""
 
     searches: list[Descent]
     cost: float | None
@@ -106,7 +107,7 @@ class _Plan:
     kernel_gain: float = 0.0
 
     def start(self, k: int, seed: int) -> SearchStart:
-        """Where a search begins: at vectors known before, or at a seed."""
+        """Where a search begins: at known vectors, or at vectors drawn with a seed."""
         vectors = self.starts[k]
         if vectors is not None:
             return SearchStart(vectors, self.found, self.budgets[k])
@@ -131,7 +132,7 @@ def learn_vectors(
     rows : sequence of SearchRows
         The same rows with each of the problems.
     whole : SearchRows
-        With the one that cost and kernel are chosen by.
+        The rows with the problem that decides on cost and kernel.
     settings : Settings
     rng : RandomState
     loop : Loop
@@ -139,9 +140,9 @@ def learn_vectors(
     last : LastFit, default=None
         Vectors to start from.
     saved : Checkpoint, default=None
-        Where to go on from, and to write steps to.
+        Where to continue from, and to write steps to.
     attributes : callable, default=None
-        From a step to the attributes of a fitted model, where one search makes a model.
+        Makes the attributes of a fitted model from a step, if one search makes a model.
 
     Returns
     -------
@@ -168,7 +169,7 @@ class _Watch:
     attributes: Callable[[Progress], dict[str, Any]] | None
 
     def start(self, k: int) -> SearchStart | None:
-        """Where the checkpoint says that a search was broken off."""
+        """Where a search was interrupted, by the checkpoint."""
         return None if self.saved is None else self.saved.start(k)
 
     def step(self, k: int, step: Progress) -> bool:
@@ -197,7 +198,7 @@ def _search(plan: _Plan, k: int, watch: _Watch) -> Descent:
             on_step=lambda step: watch.step(k, step),
         )
 
-    # a start that is known before is the same for every seed
+    # known vectors are the same start for every seed
     chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
     end = _best_of(descend_from, chances)
     if end.interrupted:
@@ -214,7 +215,7 @@ def _plan(
     last: LastFit | None,
     saved: Checkpoint | None,
 ) -> _Plan:
-    """Where searches start and what they learn; chooses what held-out rows have to choose."""
+    """Where searches start and what they learn; chooses cost and widths by held-out rows."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=(len(rows), settings.n_init))
     starts: list[FloatArray | None] = [None] * len(rows) if last is None else last.vectors
     found = last.kernel if last is not None and starts[0] is not None else None
@@ -236,7 +237,7 @@ def _plan(
 
 
 def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Plan:
-    """The widths that serve rows held out best, where the loss is not smooth."""
+    """A plan with the widths that are best on held-out rows, for a loss that is not smooth."""
     settings, task = plan.settings, plan.settings.task
     learned = learn_widths(
         near.X,
@@ -255,11 +256,11 @@ def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Pla
 
 
 def _with_cost(plan: _Plan, near: RowsInMemory, before: float | None, loop: Loop) -> _Plan:
-    """The cost that serves rows held out best, and a plan that starts where it was found."""
+    """A plan with the cost that is best on held-out rows, starting where it was found."""
     settings = plan.settings
     seed = int(plan.seeds[0, 0])
     start = plan.starts[0]
-    # vectors of a seed are as many as there can be, and far from the end of a search
+    # seeding gives as many vectors as there can be; they are far from the end of a search
     n_vectors = None if start is None else plan.budgets[0]
     if start is None:
         few = near.some(searched_rows(near.weights, seed), near.inner)
@@ -285,10 +286,10 @@ def _with_cost(plan: _Plan, near: RowsInMemory, before: float | None, loop: Loop
     if chosen.interrupted:
         loop.interrupt()
     plan = replace(plan, cost=chosen.cost)
-    # vectors of the last fit were found at its cost for all rows, those of the path for fewer
+    # vectors of the last fit were found on all rows at its cost, those of the cost path on fewer
     is_better_start = chosen.kernel is not None and chosen.cost != before
     if is_better_start and len(plan.rows) == 1 and settings.n_init == 1:
-        if plan.starts[0] is None:  # fewer rows than vectors leave fewer vectors
+        if plan.starts[0] is None:  # with fewer rows than vectors there are fewer vectors
             plan = replace(plan, budgets=[chosen.vectors.shape[0]])
         plan = replace(plan, starts=[chosen.vectors], found=chosen.kernel)
     return plan
@@ -300,7 +301,7 @@ def _seeded(rows: SearchRows, n_vectors: int, settings: Settings, seed: int) -> 
 
 
 def _best_of(descend: Callable[[int], Descent], seeds: NDArray[np.int64]) -> Descent:
-    """The best of several descents; Ctrl-C in a later one leaves the best before."""
+    """The best of several descents; after Ctrl-C, the best of those that have ended."""
     best: Descent | None = None
     for seed in seeds:
         try:

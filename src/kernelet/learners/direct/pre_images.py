@@ -1,4 +1,4 @@
-"""Rows from their features: a small machine that is learned to go back."""
+"""Rows from their features: a small machine that learns the inverse."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.machine import KernelMachine
 
-# Costs among which the leave-one-out error chooses, in units of the rows' variance: powers of ten,
-# as for C="auto", from strong regularisation to next to none.
+# The leave-one-out error chooses among these costs, in units of the rows' variance: powers of ten,
+# as for C="auto", from strong regularisation to almost none.
 _COSTS = (1.0, 1e1, 1e2, 1e3, 1e4)
 
 
 def learn_pre_images(
     machine: KernelMachine, X: Rows, weights: FloatArray, max_iter: int, tol: float, seed: int
 ) -> KernelMachine:
-    """A machine from the outputs of another back to its rows, with as many vectors.
+    """A machine from the outputs of another back to its rows, with the same number of vectors.
 
-    Kernel ridge regression by the direct method, from the features of the vectors as first
-    vectors; its width is that of the features, and its cost the one with the least leave-one-out
-    error at the start.
+    It is learned by kernel ridge regression with the direct method. The first vectors are the
+    features of the other machine's vectors, the width is that of the features, and the cost is
+    the one with the least leave-one-out error at the start.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def learn_pre_images(
     Returns
     -------
     KernelMachine
-        With a feature for each output of the other, and an output for each of its features.
+        Its features are the outputs of the other machine, and its outputs the other's features.
     """
     rows = np.asarray(dense(X), dtype=np.float64)
     features = _features(machine, rows)

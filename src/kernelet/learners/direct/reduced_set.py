@@ -16,8 +16,8 @@ from kernelet.learners.direct.search.vector_exchange import revived
 from kernelet.machine import KernelMachine
 from kernelet.subspace import seed_vectors
 
-# The fixed point finds vectors one after the other; with more numbers than this in the residual's
-# kernel values, all sweeps together, the joint search alone is quicker and ends lower.
+# The fixed-point iteration finds vectors one after the other. If it needs more kernel values than
+# this for the residual, over all sweeps, the joint search alone is quicker and ends lower.
 _FIXED_POINT_WORK = 20_000_000
 # The most sweeps for a vector, which is only where the joint search starts, and the rows of large
 # residual that they may start from where the denominator crosses zero.
@@ -35,7 +35,7 @@ _NULL = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class ReducedSet:
-    """The smaller machine and the error that was made.
+    """The smaller machine and its error.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def _end_of_search(
 
 
 def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:
-    """Another machine of the same kernel in the place of the given one, and the error it makes."""
+    """A smaller machine with the same kernel, and its error compared with the given one."""
     X, a = machine.vectors, machine.coefficients
     Z, beta = smaller.vectors, smaller.coefficients
     kernel = machine.kernel
@@ -180,8 +180,8 @@ def fixed_point_vectors(
 
     For the residual functions r_k = sum_i a_ik k(., x_i) a stationary point of sum_k r_k(z)^2 is
     z = sum_i c_i k(x_i, z) x_i / sum_i c_i k(x_i, z) with c_i = sum_k a_ik r_k(z). The denominator
-    can cross zero: the search then starts again from the next row of large residual, and a vector
-    that does not get better than its start stays there.
+    can cross zero: the search then starts again from the next row with a large residual. A vector
+    that does not become better than its start stays there.
     """
     points, weights = X, a
     Z = np.empty((0, X.shape[1]))

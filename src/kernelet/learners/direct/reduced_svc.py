@@ -55,10 +55,10 @@ class ReducedSVC(KernelClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     regularizer : {"margin", "ridge"}, default="margin"
-        The norm of the function, or that of its coefficients.
+        Penalise the norm of the function, or the norm of its coefficients.
     init : {"random", "kmeans", "greedy", "sgma"}, array or fitted model, default="random"
         Where the vectors come from. A fitted model gives its ``vectors_`` (or scikit-learn's
-        ``support_vectors_``), so that its coefficients are found anew by (45).
+        ``support_vectors_``); new coefficients are found for them by (45).
     tol : float, default=1e-6
         Relative duality gap of the solution.
     class_weight : dict, "balanced" or None, default=None
@@ -75,17 +75,17 @@ class ReducedSVC(KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         Value of the problem, summed over the classes.
     gap_ : float
         Largest relative duality gap among the classes.
     n_iter_ : int
-        Newton systems solved.
+        Number of Newton systems solved.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -143,7 +143,7 @@ class ReducedSVC(KernelClassifier):
         return self._stored(learned)
 
     def _seeded(self, data: TrainingData) -> FloatArray:
-        """The vectors, from these rows or given; and a look at the parameters before."""
+        """The vectors, drawn from these rows or given; checks the parameters first."""
         choice("regularizer", self.regularizer, REGULARIZERS)
         positive("C", self.C)
         positive("tol", self.tol)
@@ -160,7 +160,7 @@ class ReducedSVC(KernelClassifier):
         stuck = [solution for solution in learned.solutions if not solution.is_optimal]
         if stuck:
             warn_caller(
-                f"ReducedSVC reached a relative gap of {self.gap_:.1e} only: "
+                f"ReducedSVC only reached a relative gap of {self.gap_:.1e}: "
                 f"{stuck[0].status.value}.",
                 ConvergenceWarning,
             )

@@ -23,7 +23,7 @@ from kernelet.learners.direct.problems.pca import PrincipalProblem
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
-# Components of less variance than this share of the first are rounding errors.
+# Components with less than this share of the first one's variance are rounding errors.
 _NO_VARIANCE = 1e-12
 
 
@@ -51,20 +51,20 @@ class SparseKernelPCA(
     n_vectors : int, default=20
         The budget: kernel evaluations per row, for all components together.
     n_components : int or None, default=None
-        Number of components; None is as many as there are vectors.
+        Number of components; None means one for each vector.
     kernel : str, Kernel or callable, default="rbf"
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
         Kernel coefficient, resolved as scikit-learn does. It is not learned: variances in two
-        feature spaces cannot be compared, and the error of `inverse_transform` on new rows only
-        shows which kernels are too narrow, as wide ones do no worse.
+        feature spaces cannot be compared, and the error of `inverse_transform` on new rows shows
+        which kernels are too narrow, but not which are too wide.
     degree : int, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     fit_inverse_transform : bool, default=False
         Whether to learn `inverse_transform` as well: a kernel ridge machine from the components to
-        the rows, with as many vectors.
+        the rows, with the same number of vectors.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -73,10 +73,10 @@ class SparseKernelPCA(
         Steps of L-BFGS for each start.
     tol : float, default=1e-3
         The search ends after three steps in a row that each lower W by a share of less than
-        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``.
+        ``0.1 * tol`` (with more than ten vectors, ``tol / sqrt(10 * n_vectors)``).
     warm_start : bool, default=False
-        Start from the vectors of the last fit; vectors are added where they help most, or the
-        least useful dropped, when ``n_vectors`` has changed.
+        Start from the vectors of the last fit. If ``n_vectors`` has changed, vectors are added
+        where they help most, or the least useful ones dropped.
     verbose : int, default=0
         Print every ``verbose``-th step to standard error.
     random_state : int, RandomState instance or None, default=None
@@ -89,28 +89,28 @@ class SparseKernelPCA(
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     n_components_ : int
-        How many components there are.
+        Number of components.
     explained_variance_ : ndarray of shape (n_components,)
         Variance of each component over the training rows: scikit-learn's ``eigenvalues_`` divided
         by the number of rows.
     inverse_machine_ : KernelMachine or None
-        From components to rows, if ``fit_inverse_transform``.
+        Maps components to rows, if ``fit_inverse_transform``.
     objective_ : float
-        W at the end, minus the variance that is kept.
+        W at the end: the negative of the variance that is kept.
     history_ : list of ndarray
         One array: W after each step.
     n_iter_ : int
         Steps taken.
     n_evaluations_ : int
-        Evaluations of W and its gradient.
+        Number of evaluations of W and its gradient.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -170,7 +170,7 @@ class SparseKernelPCA(
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
+            Weights of the rows; a weight of w is the same as w repetitions.
 
         Returns
         -------

@@ -42,7 +42,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         held-out quarter of the rows (of at most 4000), or, if these are few, by cross-validation
         over all four quarters. See ``C_``.
     fit_intercept : bool, default=True
-        Whether there is a bias, which is not penalised.
+        Whether to add a bias, which is not penalised.
     kernel : str, Kernel or callable, default="rbf"
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -52,18 +52,17 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     learn_kernel : {"auto", "features", "projection", True, False}, default="auto"
-        What is learned of a radial kernel along with the vectors, from ``gamma`` on:
+        What to learn of a radial kernel along with the vectors, starting from ``gamma``:
 
         - "features": a scale for each feature (`kernelet.kernels.ScaledFeatures`);
         - "projection": a matrix of ``rank`` combinations of the features
           (`kernelet.kernels.ProjectedFeatures`);
         - True: one width for all features; False: nothing;
-        - "auto": where the kernel is radial, a
-          projection if there are at most 20 features with 40 rows each, otherwise a scale for each
-          feature. Nothing otherwise.
+        - "auto": a projection if there are at most 20 features and at least 40 rows per feature,
+          otherwise a scale for each feature; nothing if the kernel is not radial.
     rank : int or None, default=None
-        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
-        there are features.
+        Number of rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or
+        the number of features if that is smaller.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -72,12 +71,12 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         Steps of L-BFGS for each start.
     tol : float, default=1e-2
         The search ends after three steps in a row that each lower W by a share of less than
-        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``. If the loss is
+        ``0.1 * tol`` (with more than ten vectors, ``tol / sqrt(10 * n_vectors)``). If the loss is
         smooth and there are more than 20 vectors, this share is ``n_vectors / 20`` times that of
         20 vectors, but at most three times.
     warm_start : bool, default=False
-        Start from the vectors of the last fit; vectors are added where they help most, or the
-        least useful dropped, when ``n_vectors`` has changed.
+        Start from the vectors of the last fit. If ``n_vectors`` has changed, vectors are added
+        where they help most, or the least useful ones dropped.
     verbose : int, default=0
         Print every ``verbose``-th step to standard error.
     random_state : int, RandomState instance or None, default=None
@@ -90,29 +89,29 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         W at the end, summed over the targets.
     loo_error_ : float
-        Mean squared leave-one-out deviation, the vectors held, over all targets. The vectors were
-        learned with all rows: for few rows to a vector it is too low.
+        Mean squared leave-one-out deviation over all targets, with the vectors fixed. The vectors
+        were learned from all rows, so it is too low if there are few rows per vector.
     C_ : float
-        The cost: the one given, or chosen.
+        The cost, given or chosen.
     kernel_gain_ : float
-        The share by which W lies below its value with the kernel given, over the same vectors; 0
-        where nothing is learned of the kernel.
+        Relative decrease of W compared with the given kernel over the same vectors; 0 if the
+        kernel is not learned.
     history_ : list of ndarray
-        One array: W after each step, with a regulariser where scales of features are learned.
+        One array: W after each step, including the regulariser if scales of features are learned.
     n_iter_ : int
         Steps taken.
     n_evaluations_ : int
-        Evaluations of W and its gradient.
+        Number of evaluations of W and its gradient.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

@@ -72,10 +72,10 @@ class SparseOneClassSVM(
         Steps of L-BFGS for each start.
     tol : float, default=3e-3
         The search ends after three steps in a row that each lower W by a share of less than
-        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``.
+        ``0.1 * tol`` (with more than ten vectors, ``tol / sqrt(10 * n_vectors)``).
     warm_start : bool, default=False
-        Start from the vectors of the last fit; vectors are added where they help most, or the
-        least useful dropped, when ``n_vectors`` has changed.
+        Start from the vectors of the last fit. If ``n_vectors`` has changed, vectors are added
+        where they help most, or the least useful ones dropped.
     verbose : int, default=0
         Print every ``verbose``-th step to standard error.
     random_state : int, RandomState instance or None, default=None
@@ -88,26 +88,26 @@ class SparseOneClassSVM(
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     offset_ : ndarray of shape (1,)
-        What is subtracted from `score_samples` to get `decision_function`: rho.
+        Offset rho: ``decision_function = score_samples - offset_``.
     objective_ : float
         W at the end.
     kernel_gain_ : float
-        Share by which ``learn_kernel`` lowered the volume, one minus the area under the curve of
-        rows held out against shuffled ones; 0 where the kernel is the one given.
+        Relative decrease, by ``learn_kernel``, of one minus the area under the ROC curve of
+        held-out rows against shuffled ones; 0 if the kernel is not learned.
     history_ : list of ndarray
         One array: W after each step.
     n_iter_ : int
         Steps taken.
     n_evaluations_ : int
-        Evaluations of W and its gradient.
+        Number of evaluations of W and its gradient.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -128,8 +128,8 @@ class SparseOneClassSVM(
 
     machine_: KernelMachine
     _learns_features = False
-    # whether kernel values are divided by their size before they are squared, so that
-    # `training_kernel` need not refuse those with squares beyond double precision
+    # whether kernel values are divided by their size before they are squared; if not,
+    # `training_kernel` refuses those with squares beyond double precision
     _rescales_kernel_values = False
 
     def __init__(
@@ -176,7 +176,7 @@ class SparseOneClassSVM(
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight equals as many repetitions.
+            Weights of the rows; a weight of w is the same as w repetitions.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class SparseOneClassSVM(
 
     @property
     def offset_(self) -> FloatArray:
-        """The offset of the scores, as scikit-learn's OneClassSVM has it."""
+        """The offset of the scores, as in scikit-learn's OneClassSVM."""
         offset: FloatArray = -np.asarray(self.machine_.intercepts)
         return offset
 
@@ -217,7 +217,7 @@ class SparseOneClassSVM(
         return scores
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Scores before the offset is taken off.
+        """Scores before the offset is subtracted.
 
         Parameters
         ----------

@@ -55,24 +55,24 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     learn_kernel : {"auto", "features", "projection", True, False}, default="auto"
-        What is learned of a radial kernel along with the vectors, from ``gamma`` on:
+        What to learn of a radial kernel along with the vectors, starting from ``gamma``:
 
         - "features": a scale for each feature (`kernelet.kernels.ScaledFeatures`);
         - "projection": a matrix of ``rank`` combinations of the features
           (`kernelet.kernels.ProjectedFeatures`);
         - True: one width for all features; False: nothing;
-        - "auto": where the kernel is radial and the vectors are shared, a
-          projection if there are at most 20 features with 40 rows each, otherwise a scale for each
-          feature. Nothing otherwise.
+        - "auto": a projection if there are at most 20 features and at least 40 rows per feature,
+          otherwise a scale for each feature; nothing if the kernel is not radial or the vectors
+          are not shared.
     rank : int or None, default=None
-        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
-        there are features.
+        Number of rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or
+        the number of features if that is smaller.
     loss : {"squared_hinge", "hinge"} or registered name, default="squared_hinge"
         The squared hinge is smooth: vectors and scales are found in one fast descent. The hinge is
         the paper's; its search starts where that of the squared hinge ends.
     vectors : {"shared", "per_class"}, default="shared"
         One common set of vectors for all classes, so that many classes cost no more kernel
-        evaluations than one; or vectors of its own for each class, as in the paper.
+        evaluations than one; or separate vectors for each class, as in the paper.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -81,16 +81,15 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         Steps of L-BFGS for each start.
     tol : float, default=1e-2
         The search ends after three steps in a row that each lower W by a share of less than
-        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``. If the loss is
+        ``0.1 * tol`` (with more than ten vectors, ``tol / sqrt(10 * n_vectors)``). If the loss is
         smooth and there are more than 20 vectors, this share is ``n_vectors / 20`` times that of
         20 vectors, but at most three times.
     checkpoint : path-like or None, default=None
-        A file that holds vectors, kernel and cost after every step. A fit that was broken off goes
-        on from it when it is run again, with the same parameters and rows; a fit that ends removes
-        it.
+        A file that holds vectors, kernel and cost after every step. An interrupted fit continues
+        from it when it is run again with the same parameters and rows; a completed fit removes it.
     warm_start : bool, default=False
-        Start from the vectors of the last fit; vectors are added where they help most, or the
-        least useful dropped, when ``n_vectors`` has changed.
+        Start from the vectors of the last fit. If ``n_vectors`` has changed, vectors are added
+        where they help most, or the least useful ones dropped.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     n_jobs : int, default=None
@@ -109,27 +108,27 @@ class SparseSVC(DirectEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         W at the end, summed over the classes.
     C_ : float
-        The cost: the one given, or chosen.
+        The cost, given or chosen.
     kernel_gain_ : float
-        The share by which W lies below its value with the kernel given, over the same vectors; 0
-        where nothing is learned of the kernel.
+        Relative decrease of W compared with the given kernel over the same vectors; 0 if the
+        kernel is not learned.
     history_ : list of ndarray
-        W after each step of the search that was kept, for each independent search; with a
-        regulariser where scales of features are learned.
+        For each independent search, W after each step of the start that was kept; it includes the
+        regulariser if scales of features are learned.
     n_iter_ : int
         Steps taken, over all searches that were kept.
     n_evaluations_ : int
-        Evaluations of W and its gradient in all.
+        Total number of evaluations of W and its gradient.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------

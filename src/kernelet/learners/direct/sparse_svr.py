@@ -33,7 +33,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         \quad\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
     where the inner problem is solved exactly at every step. With all rows as vectors it is
-    scikit-learn's SVR. Two other losses can take the place of this one:
+    scikit-learn's SVR. There are two other losses:
 
     - ``"squared_epsilon_insensitive"``,
       :math:`C_i \max(0, |y_i - f(x_i)| - \epsilon)^2`, as in scikit-learn's LinearSVR. It is
@@ -47,14 +47,14 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         The budget: kernel evaluations per prediction.
     C : float or "auto", default=1.0
         Cost of a deviation, or of its square, as in scikit-learn's SVR and LinearSVR. "auto"
-        chooses it, a power of ten, by the loss of rows held out; see `SparseSVC`.
+        chooses it, a power of ten, by validation on held-out rows; see `SparseSVC`.
     epsilon : float, default=0.1
-        Deviations up to this size cost nothing; not with ``loss="quantile"``.
+        Deviations up to this size cost nothing. Not used with ``loss="quantile"``.
     loss : str, default="epsilon_insensitive"
         "epsilon_insensitive" or "squared_epsilon_insensitive" for support vector regression,
         "quantile" for regression of a quantile.
     quantile : float, default=0.5
-        Above 0 and below 1; with ``loss="quantile"``.
+        The quantile to predict with ``loss="quantile"``, above 0 and below 1.
     kernel : str, Kernel or callable, default="rbf"
         A name ("rbf", "poly", "matern52", ...) or a kernel object with input gradients.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -64,18 +64,18 @@ class SparseSVR(DirectEstimator, KernelRegressor):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     learn_kernel : {"auto", "features", "projection", True, False}, default=False
-        What is learned of a radial kernel along with the vectors, from ``gamma`` on:
+        What to learn of a radial kernel along with the vectors, starting from ``gamma``:
 
         - "features": a scale for each feature (`kernelet.kernels.ScaledFeatures`);
         - "projection": a matrix of ``rank`` combinations of the features
           (`kernelet.kernels.ProjectedFeatures`);
         - True: one width for all features; False: nothing;
-        - "auto": where the kernel is radial and the loss has no quantile, a
-          projection if there are at most 20 features with 40 rows each, otherwise a scale for each
-          feature. Nothing otherwise.
+        - "auto": a projection if there are at most 20 features and at least 40 rows per feature,
+          otherwise a scale for each feature; nothing if the kernel is not radial or the loss is
+          "quantile".
     rank : int or None, default=None
-        Rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or as many as
-        there are features.
+        Number of rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or
+        the number of features if that is smaller.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -84,12 +84,12 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         Steps of L-BFGS for each start.
     tol : float, default=3e-3
         The search ends after three steps in a row that each lower W by a share of less than
-        ``0.1 * tol``, or with more than ten vectors ``tol / sqrt(10 * n_vectors)``. If the loss is
+        ``0.1 * tol`` (with more than ten vectors, ``tol / sqrt(10 * n_vectors)``). If the loss is
         smooth and there are more than 20 vectors, this share is ``n_vectors / 20`` times that of
         20 vectors, but at most three times.
     warm_start : bool, default=False
-        Start from the vectors of the last fit; vectors are added where they help most, or the
-        least useful dropped, when ``n_vectors`` has changed.
+        Start from the vectors of the last fit. If ``n_vectors`` has changed, vectors are added
+        where they help most, or the least useful ones dropped.
     verbose : int, default=0
         Print every ``verbose``-th step to standard error.
     random_state : int, RandomState instance or None, default=None
@@ -102,27 +102,26 @@ class SparseSVR(DirectEstimator, KernelRegressor):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The expansion vectors.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         W at the end.
     C_ : float
-        The cost: the one given, or chosen.
+        The cost, given or chosen.
     kernel_gain_ : float
-        The share by which W lies below its value with the kernel given, over the same vectors; for
-        a quantile, the share by which the loss of rows held out fell. 0 where nothing is learned of
-        the kernel.
+        Relative decrease of W compared with the given kernel over the same vectors; for a
+        quantile, relative decrease of the loss on held-out rows. 0 if the kernel is not learned.
     history_ : list of ndarray
-        One array: W after each step, with a regulariser where scales of features are learned.
+        One array: W after each step, including the regulariser if scales of features are learned.
     n_iter_ : int
         Steps taken.
     n_evaluations_ : int
-        Evaluations of W and its gradient.
+        Number of evaluations of W and its gradient.
     interrupted_ : bool
-        Whether Ctrl-C ended the search; the best vectors until then were kept.
+        Whether Ctrl-C ended the search; the best vectors found until then are kept.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -206,7 +205,7 @@ class SparseSVR(DirectEstimator, KernelRegressor):
         self._recall_vectors()
 
 
-# The problem that each loss states, from the model, its rows, their costs and a tolerance.
+# What makes the inner problem of each loss from the model, its rows, their costs and a tolerance.
 LOSSES: dict[str, Callable[..., IntervalProblem | SquaredIntervalProblem]] = {
     "epsilon_insensitive": lambda model, data, costs, tol: IntervalProblem.tube(
         data.targets, costs, model._epsilon(), data.size, tol

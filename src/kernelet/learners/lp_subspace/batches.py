@@ -48,7 +48,7 @@ def checked_batches(batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, N
     """Batches as arrays, all with as many columns."""
     if iter(batches) is batches:
         raise ValueError(
-            "batches are read twice, and this iterator can be read once only; give a list, or an "
+            "batches are read twice, but this iterator can be read only once; give a list, or an "
             "object whose __iter__ starts again."
         )
     width = None

@@ -53,7 +53,7 @@ class Coordinates(Protocol):
         ...
 
     def part(self, n_rows: int) -> Coordinates:
-        """About n_rows rows, in memory, that stand for all."""
+        """About n_rows rows in memory that represent all."""
         ...
 
 
@@ -163,7 +163,7 @@ def _projected(
 
 
 def _require_sample(data: OutOfCoreData, settings: SubspaceSettings) -> None:
-    """Refuse more sample points than there are rows at hand to choose them from."""
+    """Refuse more sample points than rows to choose them from."""
     n_sample, wanted = data.sample.block.codes.size, settings.n_landmarks
     if wanted is not None and n_sample < min(wanted, data.rows.shape[0]):
         raise ValueError(

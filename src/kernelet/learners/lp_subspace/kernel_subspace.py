@@ -38,10 +38,10 @@ class KernelSubspace(KernelFeatures):
     Parameters
     ----------
     n_components : int, default=200
-        Number of features S; fewer where the sample has a smaller rank.
+        Number of features S; fewer if the sample has a smaller rank.
     n_landmarks : int or None, default=None
-        Number of sample points L; None is 1000 or three times ``n_components``, whichever is more,
-        and never more than there are distinct rows.
+        Number of sample points L; None means 1000 or three times ``n_components``, whichever is
+        more, but never more than there are distinct rows.
     kernel : str, Kernel or callable, default="rbf"
         A name or a kernel object.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -63,15 +63,15 @@ class KernelSubspace(KernelFeatures):
     eigenvalues_ : ndarray of shape (n_components,)
         The leading eigenvalues of the Gram matrix, in decreasing order.
     n_components_ : int
-        How many there are.
+        Number of expansion vectors.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         The sample points.
     n_landmarks_ : int
-        How many there are: kernel evaluations per row.
+        Their number: kernel evaluations per row.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -120,7 +120,7 @@ class KernelSubspace(KernelFeatures):
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows: how probably they are drawn.
+            Weights of the rows: their probabilities of being drawn.
 
         Returns
         -------

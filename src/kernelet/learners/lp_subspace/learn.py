@@ -59,7 +59,7 @@ class Learned:
             )
         elif stuck:
             warn_caller(
-                f"{who} reached a relative gap of {self.solved.gap:.1e} only: "
+                f"{who} only reached a relative gap of {self.solved.gap:.1e}: "
                 f"{stuck[0].status.value}.",
                 ConvergenceWarning,
             )

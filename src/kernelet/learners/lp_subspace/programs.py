@@ -83,7 +83,7 @@ NORMS = {1: Norm(1, 1), "inf": Norm("inf", "inf"), None: Norm(None, 1, 0.0)}
 
 
 def checked_norm(norm: Any) -> Norm:
-    """The norm that 1, "inf" or None stands for."""
+    """The norm that 1, "inf" or None means."""
     if isinstance(norm, Hashable) and not isinstance(norm, bool) and norm in NORMS:
         return NORMS[norm]
     raise ValueError(f'norm must be 1, "inf" or None (no norm at all, the RLP); got {norm!r}.')
@@ -201,8 +201,7 @@ class Direct(Programs):
             return OneVsRest(self.C, self.norm, self.tol, self.n_jobs).solve(Phi, Y, costs, last)
         if self.norm != NORMS[1]:
             raise ValueError(
-                f'strategy="direct" is there for norm=1 only, got norm={self.norm.name!r}; take '
-                '"one_vs_rest".'
+                f'strategy="direct" needs norm=1, got norm={self.norm.name!r}; take "one_vs_rest".'
             )
         if last is None:
             # machines for one class each are not far off, and cheap

@@ -54,18 +54,18 @@ class SubspaceLPSVC(KernelClassifier):
     Parameters
     ----------
     n_components : int, default=200
-        Dimensions S of the subspace; fewer where the sample has a smaller rank.
+        Dimensions S of the subspace; fewer if the sample has a smaller rank.
     n_landmarks : int or None, default=None
-        Number of sample points L; None is 1000 or three times ``n_components``, whichever is more,
-        and never more than there are distinct rows.
+        Number of sample points L; None means 1000 or three times ``n_components``, whichever is
+        more, but never more than there are distinct rows.
     C : float, default=12.5
         Cost of a margin violation; the paper's C multiplies the norm and is 1 / C.
     norm : {1, "inf"} or None, default=1
-        The norm of w: (2.7), or (2.9) with p = infinity. None is robust linear programming, (2.4),
-        with no norm at all.
+        The norm of w: (2.7), or (2.9) with p = infinity. None means robust linear programming,
+        (2.4), with no norm at all.
     strategy : {"one_vs_rest", "direct"}, default="one_vs_rest"
-        A linear program for each class against the rest, or one for all classes, which asks the
-        score of a row's own class to be larger by 2 than that of each other (norm 1 only).
+        A linear program for each class against the rest, or one for all classes, in which the
+        score of a row's own class should be larger by 2 than every other (norm 1 only).
     kernel : str, Kernel or callable, default="rbf"
         A name or a kernel object.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -97,9 +97,9 @@ class SubspaceLPSVC(KernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     vectors_ : ndarray of shape (n_vectors, n_features)
-        The sample points, or the vectors that took their place.
+        The sample points, or the vectors that replaced them.
     n_vectors_ : int
-        How many there are: kernel evaluations per row.
+        Their number: kernel evaluations per row.
     subspace_machine_ : KernelMachine
         The machine over all L sample points, before it was compressed.
     relative_error_ : float
@@ -111,7 +111,7 @@ class SubspaceLPSVC(KernelClassifier):
     n_components_ : int
         Dimensions of the subspace.
     objective_ : float
-        Value of the linear programs, in sum.
+        Sum of the values of the linear programs.
     gap_ : float
         Largest relative duality gap among them.
     interrupted_ : bool
@@ -120,11 +120,11 @@ class SubspaceLPSVC(KernelClassifier):
     seconds_ : dict
         Processor time of the stages: eigenvectors, projection, linear_programs, compression.
     n_iter_ : int
-        Newton systems (or pivots) in all.
+        Total number of Newton systems (or pivots).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -200,8 +200,8 @@ class SubspaceLPSVC(KernelClassifier):
     ) -> list[SubspaceLPSVC]:
         """Fitted models for several values of C, over one subspace.
 
-        The linear programs of each start from the solutions before, so that a path costs a few
-        times what one value does. This estimator itself is left unfitted.
+        The linear programs of each start from the last solutions, so a path costs a few times as
+        much as one value. This estimator itself is not fitted.
 
         Parameters
         ----------
@@ -245,14 +245,14 @@ class SubspaceLPSVC(KernelClassifier):
 
         The batches are read twice: for a sample of the rows, and for the coordinates of all, which
         are written to a temporary file (4 bytes for each row and component). The linear programs
-        read that file in blocks, and hold the rows near the margin only.
+        read that file in blocks, and hold only the rows near the margin.
 
         Parameters
         ----------
         batches : iterable of (X, y)
             Rows and labels, the same each time it is read.
         folder : path-like or None, default=None
-            Where the file goes; None is the system's folder for temporary files.
+            Where the file goes; None means the system's folder for temporary files.
 
         Returns
         -------

@@ -158,7 +158,7 @@ class Kept:
     codes : ndarray of shape (n,)
         Classes.
     weights : ndarray of shape (n,)
-        Each row's own, more where it stands for others.
+        The weight of each row, larger if it represents others.
     is_vector : ndarray of shape (n,)
         Whether the row is one of the vectors.
     """
@@ -188,7 +188,7 @@ def retire(
     max_kept: int,
     rng: np.random.RandomState,
 ) -> Kept:
-    """Keep the rows that matter, and of the others a sample that stands for them.
+    """Keep the rows that matter, and a sample that represents the others.
 
     Rows on the margin (0 < multiplier < cost) and vectors are kept as they are; a vertex has no
     more of them than twice its vectors. Of the others, those near the margin or beyond it are

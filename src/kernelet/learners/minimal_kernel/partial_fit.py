@@ -53,10 +53,10 @@ class StreamClassifier(KernelClassifier):
     ) -> Self:
         """Learn from a further batch of rows, together with those kept of earlier ones.
 
-        Kept are the rows that generate the machine and those that are its vectors (m1 + m2, remark
-        4.4), and a sample of the others that stands for them: memory does not grow with the number
-        of batches. All that is past weighs four times ``max_kept`` rows at most, so that rows of
-        long ago fade. The width of the kernel is that of the first batch.
+        The rows that generate the machine and those that are its vectors are kept (m1 + m2, remark
+        4.4), and a sample that represents the others: memory does not grow with the number of
+        batches. All past rows together weigh at most as much as four times ``max_kept`` rows, so
+        that the influence of old rows fades. The width of the kernel is that of the first batch.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class StreamClassifier(KernelClassifier):
         if not is_first:
             if not hasattr(self, "_kept"):
                 raise ValueError(
-                    "model files do not hold the rows that partial_fit goes on from; fit the "
+                    "model files do not hold the rows that partial_fit continues from; fit the "
                     "model again, or keep it in a pickle."
                 )
             kept = self._kept.with_batch(X, codes, weights)

@@ -40,15 +40,16 @@ from kernelet.machine import KernelMachine
     interrupted_=bool,
 )
 class MinimalKernelSVC(StreamClassifier):
-    r"""A classifier over few rows, which also count its errors rather than only add them up.
+    r"""A classifier over few rows, which counts errors and coefficients as well as adding them up.
 
     .. math:: \min_{u, b} \sum_i C_i\, (\xi_i)_\# + \sum_j (|u_j|)_\#, \qquad
         x_\# = |x| + \mu |x|_*, \qquad
         \xi_i = \max\bigl(0, 1 - y_i (\textstyle\sum_j k(x_i, z_j) u_j + b)\bigr)
 
-    where :math:`|x|_*` is 1 for x other than 0. The vectors :math:`z_j` are rows. From the solution
-    of the linear program (10), without the steps, successive linearisation of a smooth form goes
-    to a stationary vertex (algorithm 4.2). Many classes are one-vs-rest.
+    where :math:`|x|_*` is 1 for x other than 0. The vectors :math:`z_j` are rows. The search starts
+    from the solution of the linear program (10), which has no such steps, and goes to a stationary
+    vertex by successive linearisation of a smooth form (algorithm 4.2). Many classes are
+    one-vs-rest.
 
     Parameters
     ----------
@@ -59,9 +60,9 @@ class MinimalKernelSVC(StreamClassifier):
     alpha : float, default=5.0
         Steepness of the smooth form, (24).
     n_candidates : int, float or None, default=None
-        Of how many random rows the vectors are chosen: a number, or a share of the rows as a
-        float. None takes all rows up to 500, and a fifth of them, but no more than 500, above
-        (remark 4.3).
+        Number of random rows among which the vectors are chosen: a number, or a share of the rows
+        as a float. None means all rows if there are at most 500, otherwise a fifth of them, but no
+        more than 500 (remark 4.3).
     kernel : str, Kernel or callable, default="rbf"
         A name or a kernel object.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -71,16 +72,17 @@ class MinimalKernelSVC(StreamClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     solver : {"interior_point", "simplex"}, default="interior_point"
-        What solves the linear programs after the first, from the solution before: our interior
-        point on the rows that matter, with crossover to a vertex, or the simplex method of HiGHS.
-        Both end in vertices, where zeros are exact; the first is mostly several times faster.
+        Solver of the linear programs after the first, each started from the last solution: our
+        interior point method on the rows that matter, with crossover to a vertex, or the simplex
+        method of HiGHS. Both end in vertices, where zeros are exact; the first is mostly several
+        times faster.
     max_iter : int, default=100
         Linear programs after the first, for each class.
     tol : float, default=1e-8
         Relative duality gap of each linear program.
     max_kept : int, default=2000
-        Rows that ``partial_fit`` keeps of all it has seen; more only where vectors and rows on the
-        margin are more.
+        Number of rows that ``partial_fit`` keeps of all it has seen; more only if there are more
+        vectors and rows on the margin.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     verbose : int, default=0
@@ -97,21 +99,21 @@ class MinimalKernelSVC(StreamClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The rows with a coefficient in any machine.
     n_vectors_ : int
-        How many there are; m2 of remark 4.4 for two classes.
+        Number of vectors; m2 of remark 4.4 for two classes.
     n_constraints_ : int
-        Rows with a positive multiplier in the last linear program, m1 of remark 4.4, in sum over
+        Rows with a positive multiplier in the last linear program, m1 of remark 4.4, summed over
         the machines.
     n_coefficients_ : int
-        Coefficients other than zero, in sum over the machines; m2 for two classes.
+        Number of nonzero coefficients, summed over the machines; m2 for two classes.
     reduced_kernels_ : list of ReducedKernel
         For each machine the m1 x m2 rectangular kernel, on which the last linear program can be
         solved again.
     loo_error_bound_ : float
         Upper bound on the leave-one-out error of the machine of the linear program (10), equation
         (13): the share, by weight, of rows that have a multiplier or a coefficient there, in any
-        of the machines. It is no bound for the final machine of algorithm 4.2, which has fewer
-        vectors; nor for a procedure that draws other candidates or resolves another ``gamma`` when
-        a row is left out. Where (10) has several solutions, it holds for the one that stays a
+        of the machines. It does not hold for the final machine of algorithm 4.2, which has fewer
+        vectors, nor for a procedure that draws other candidates or resolves another ``gamma`` when
+        a row is left out. If (10) has several solutions, it holds for the one that stays a
         solution.
     loo_correctness_bound_ : float
         One minus that, equation (12).
@@ -124,11 +126,11 @@ class MinimalKernelSVC(StreamClassifier):
     interrupted_ : bool
         Whether Ctrl-C ended the fit early, with a usable model.
     n_rows_seen_ : int
-        Rows of all batches since the last ``fit``, that one included.
+        Number of rows in the last ``fit`` and all batches since.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -218,7 +220,7 @@ class MinimalKernelSVC(StreamClassifier):
         if stuck:
             gap = max(solution.gap for solution in stuck)
             warn_caller(
-                f"{name} reached a relative gap of {gap:.1e} only: {stuck[0].status.value}.",
+                f"{name} only reached a relative gap of {gap:.1e}: {stuck[0].status.value}.",
                 ConvergenceWarning,
             )
         elif early:

@@ -31,11 +31,11 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
 
     .. math:: \max_\alpha \log \int p(y \mid w) \, p(w \mid \alpha) \, dw,
 
-    the integral by Laplace's approximation around the mode of the posterior. Most precisions are
-    infinite at the maximum, and their rows not needed. There is no cost parameter to choose. The
-    search is the fast sequential one, with exchanges of one vector for another at its end; only
-    steps that raise the evidence are taken. Many classes are one-vs-rest and share the vectors
-    that any needs. Memory grows with the square of the number of distinct rows.
+    where the integral is computed by Laplace's approximation around the mode of the posterior. Most
+    precisions are infinite at the maximum, and their rows are not needed. There is no cost
+    parameter to choose. The search is the fast sequential one, with exchanges of one vector for
+    another at its end; only steps that raise the evidence are taken. Many classes are one-vs-rest
+    and share the vectors. Memory grows with the square of the number of distinct rows.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     tol : float, default=1e-3
-        The search ends when no vector promises to raise the log evidence by more.
+        The search ends when no vector is expected to raise the log evidence by more.
     max_iter : int, default=1000
         Additions and exchanges, for each binary machine.
     class_weight : dict, "balanced" or None, default=None
@@ -65,7 +65,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The relevance vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     objective_ : float
         Log marginal likelihood, summed over the binary machines, which is maximised. The bias has
         a prior precision of 1e-12.
@@ -76,7 +76,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -131,7 +131,7 @@ class RelevanceVectorClassifier(RelevanceEstimator, KernelClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes.
 
-        Those of several classes are the binary machines' own, divided by their sum.
+        For several classes, the probabilities of the binary machines are divided by their sum.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
         w_j \sim N(0, \alpha_j^{-1}), \quad \varepsilon \sim N(0, \sigma^2),
 
     with the precisions and the noise that make the data most probable. Most precisions are infinite
-    at the maximum, and their rows not needed. There is no parameter to choose but the kernel's.
+    at the maximum, and their rows are not needed. Only the kernel's parameters have to be chosen.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     tol : float, default=1e-3
-        The search ends when no vector promises to raise the log evidence by more.
+        The search ends when no vector is expected to raise the log evidence by more.
     max_iter : int, default=1000
         Additions and exchanges.
     verbose : int, default=0
@@ -70,7 +70,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
     vectors_ : ndarray of shape (n_vectors, n_features)
         The relevance vectors, rows of the training data.
     n_vectors_ : int
-        How many there are.
+        Number of expansion vectors.
     noise_variance_ : float
         The variance of the noise.
     covariance_ : ndarray of shape (n_vectors + 1, n_vectors + 1)
@@ -85,7 +85,7 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of str
-        Their names, when X had any.
+        Their names, if X had any.
 
     References
     ----------
@@ -155,14 +155,14 @@ class RelevanceVectorRegressor(RelevanceEstimator, KernelRegressor):
         self.covariance_ = covariance[np.ix_(order, order)]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predicted targets of the rows, and how sure they are.
+        """Predicted targets of the rows, and their standard deviations on request.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         return_std : bool, default=False
-            Return the standard deviation of the prediction too, noise included.
+            Whether to return the standard deviation of the prediction too, noise included.
 
         Returns
         -------

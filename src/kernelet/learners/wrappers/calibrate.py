@@ -1,4 +1,4 @@
-"""Probabilities for models that only score."""
+"""Probabilities for models that only have scores."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class CalibratedClassifier(SavableMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_vectors_ : int
-        How many expansion vectors the machine has.
+        Number of expansion vectors.
     n_features_in_ : int
         Number of features of the rows.
     feature_names_in_ : ndarray of str
-        Their names, when the model knows any.
+        Their names, if the model has any.
     """
 
     def fit(self, X: Any, y: Any = None) -> CalibratedClassifier:
-        """Leave the model as it is: like scikit-learn's FrozenEstimator it is fitted already."""
+        """Do nothing: like scikit-learn's FrozenEstimator, the model is already fitted."""
         return self
 
     def __sklearn_clone__(self) -> CalibratedClassifier:
@@ -123,7 +123,7 @@ def calibrate(
     Returns
     -------
     CalibratedClassifier
-        With ``predict_proba``; its ``predict`` is the argmax of it.
+        Has ``predict_proba``; its ``predict`` returns the most probable class.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def calibrate(
     labels = _checked_labels(model, y, method)
     fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
     if np.unique(labels, return_counts=True)[1].min() < _FOLDS:
-        # a frozen model is the same in every fold, so that one fold of all rows is as good
+        # a frozen model is the same in every fold, so one fold of all rows is as good
         rows = np.arange(labels.size)
         fitted.set_params(cv=[(rows, rows)])
     # the weights are for the calibration alone, which is what is wanted of a frozen model
@@ -192,7 +192,7 @@ def _temperature(calibrators: list[Any]) -> Calibration:
     return TemperatureCalibration(float(calibrators[0].beta_))
 
 
-# What becomes of scikit-learn's calibrators of each method, one for each class.
+# Converts scikit-learn's calibrators, one for each class, for each method.
 _CALIBRATIONS: dict[str, Callable[[list[Any]], Calibration]] = {
     "sigmoid": _sigmoids,
     "temperature": _temperature,

@@ -1,4 +1,4 @@
-"""A model that takes the raw table: what is done to the columns, and the estimator behind it."""
+"""A model that takes raw tables: an encoder of the columns, and the estimator behind it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kernelet.rows.opening import is_dask
 
 
 class TableModel:
-    """An encoder of columns with an estimator that is fitted on what it makes of them.
+    """An encoder of columns with an estimator that is fitted on the encoded columns.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class TableModel:
     Attributes
     ----------
     encoder, estimator, target
-        As they were given.
+        As given.
     machine_ : KernelMachine
         Of the estimator.
     classes_ : ndarray of shape (n_classes,)
         Labels of a classifier.
     n_vectors_ : int
-        How many expansion vectors the machine has.
+        Number of expansion vectors.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class TableModel:
         max_categories: int = 1000,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit an estimator on all columns of a table but one, which it is to predict.
+        """Fit an estimator to predict one column of a table from all others.
 
         Parameters
         ----------
@@ -88,9 +88,9 @@ class TableModel:
         target : str
             The column to be predicted. None of its cells may be missing.
         estimator : estimator of kernelet
-            It is fitted itself, not a copy of it.
+            It is fitted in place, not cloned.
         scaling : {"standard", "minmax", "none"}, default="standard"
-            What is done to numbers, see `ColumnEncoder.fit`.
+            How numbers are scaled, see `ColumnEncoder.fit`.
         max_categories : int, default=1000
             See `ColumnEncoder.fit`.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -149,7 +149,7 @@ class TableModel:
         return scores
 
     def predict_proba(self, columns: Mapping[str, Any] | Any) -> NDArray[np.float64]:
-        """The estimator's probabilities, where it has them, see `predict`."""
+        """The estimator's probabilities, if it has them, see `predict`."""
         if not hasattr(self.estimator, "predict_proba"):
             raise AttributeError(
                 f"{type(self.estimator).__name__} has no probabilities; calibrate it first: "
@@ -166,7 +166,7 @@ class TableModel:
         return method(self.encoder.transform(columns))
 
     def score(self, columns: Mapping[str, Any] | Any) -> float:
-        """The estimator's score on a table that holds the target too: accuracy, or R^2."""
+        """The estimator's score on a table that also holds the target: accuracy, or R^2."""
         if self.target is None:
             raise ValueError("the model does not know the name of its target.")
         truth = read_target(columns, self.target, numbers=is_regressor(self.estimator))
@@ -178,7 +178,7 @@ class TableModel:
         Parameters
         ----------
         path : path-like
-            By custom it ends in ".kernelet".
+            By convention it ends in ".kernelet".
         """
         save(self, path)
 
@@ -215,7 +215,7 @@ def read_target(
     if is_numeric(target, column):
         values = as_numbers(target, column)
         whole = values.astype(np.int64)
-        # class labels 0, 1, 2 that some reader has made floats of
+        # class labels 0, 1, 2 that some reader has turned into floats
         return whole if (whole == values).all() else values
     if array.dtype.kind == "O" and all(isinstance(cell, bool) for cell in array.tolist()):
         return array.astype(bool)
