@@ -43,7 +43,7 @@ from kernelet.solvers.blocks.models import (
 from kernelet.solvers.rounding import TINY
 from kernelet.solvers.solution import Status, relative_gap
 
-# Rows near the margin of an output that all blocks together may return, or so many for each feature
+# Rows near the margin of an output that all blocks together may return, or this many per feature
 # if that is more: enough for a small problem to say where the margin is, and solved in a moment.
 NEAR_ROWS = 20_000
 _NEAR_ROWS_PER_FEATURE = 10
