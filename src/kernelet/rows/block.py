@@ -35,6 +35,10 @@ class Block:
         """Some of these."""
         return Block(self.index[chosen], self.X[chosen], self.codes[chosen], self.weights[chosen])
 
+    def and_more(self, other: Block) -> Block:
+        """These and others."""
+        return Block.joined([self, other])
+
     @staticmethod
     def joined(blocks: Sequence[Block]) -> Block:
         """Several as one, in their order."""

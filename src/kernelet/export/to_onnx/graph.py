@@ -158,8 +158,10 @@ class _Values:
             for operand in node.operands
         )
         if node.operator is Operator.DAMP:
-            product, nothing = add("Mul", left, right), constant(0.0)
-            return add("Where", add("Equal", right, nothing), nothing, product)
+            # for onnxruntime 1.18 exp(-x) of a large x is the smallest normal number, and not 0
+            smallest = constant(4.0 * float(np.finfo(self.graph.dtype).tiny))
+            vanishes = add("Less", right, smallest)
+            return add("Where", vanishes, constant(0.0), add("Mul", left, right))
         if node.operator is Operator.MULTIPLY and isinstance(node.left, Constant):
             left, right = right, left  # the order that graphs have always had
         return add(_OPERATORS[node.operator], left, right)

@@ -68,30 +68,6 @@ class EnclosingBall:
     centre: KernelMachine
     status: Status
 
-    @classmethod
-    def of(cls, ball: Ball) -> EnclosingBall:
-        """What a ball that has grown came to: a / sum a are the multipliers of (5)."""
-        core, expansion = ball.core, ball.expansion()
-        total, free = core.total, core.free
-        centre = KernelMachine(
-            ball.kernel,
-            expansion.vectors,
-            expansion.coefficients / total,
-            expansion.intercepts / total,
-        )
-        return cls(
-            core.index[free],
-            core.multipliers[free] / total,
-            -core.correction / total,
-            ball.squared_norm,
-            ball.radius,
-            ball.reach,
-            core.size,
-            ball.gap,
-            centre,
-            ball.status,
-        )
-
 
 def minimum_enclosing_ball(
     X: Any,
@@ -162,7 +138,7 @@ def minimum_enclosing_ball(
         exact_sweep=exact_sweep,
         max_iter=max_iter,
     )
-    return EnclosingBall.of(ball)
+    return _enclosing_ball(ball)
 
 
 def _prepared(
@@ -199,3 +175,27 @@ def _prepared(
     lift = float((diagonal + 1.0 + 1.0 / weights).max())
     ball = Ball(kernel, d, lift, eps, C=1.0, code=1, directions=directions)
     return TableRows(table, codes, weights), ball
+
+
+def _enclosing_ball(ball: Ball) -> EnclosingBall:
+    """What a ball that has grown came to: a / sum a are the multipliers of (5)."""
+    core, expansion = ball.core, ball.expansion()
+    total, free = core.total, core.free
+    centre = KernelMachine(
+        ball.kernel,
+        expansion.vectors,
+        expansion.coefficients / total,
+        expansion.intercepts / total,
+    )
+    return EnclosingBall(
+        core.index[free],
+        core.multipliers[free] / total,
+        -core.correction / total,
+        ball.squared_norm,
+        ball.radius,
+        ball.reach,
+        core.size,
+        ball.gap,
+        centre,
+        ball.status,
+    )
