@@ -32,7 +32,9 @@ NAMES = (*ARCHITECTURES, "numpy-baseline", "numba-generic", "without-numba", "tw
 # Command line, files, exports, pages and benchmarks: their digits are those of the machines below
 # them, or are read from files.
 NOT_ABOUT_DIGITS = [
+    "architecture",
     "benchmarks",
+    "c_templates",
     "cli*",
     "columns",
     "dask_faults",
@@ -40,10 +42,13 @@ NOT_ABOUT_DIGITS = [
     "direct_rest",
     "estimators",
     "export_*",
+    "formats",
+    "house",
     "howto_*",
     "package",
     "persistence*",
     "plotting",
+    "registered_kernels",
     "report",
     "row_files",
     "scale",

@@ -82,7 +82,7 @@ class ProfileKernel(Kernel, ABC):
 
     @abstractmethod
     def formula(self, t: Expression) -> Expression:
-        """The profile, made of t by arithmetic and functions of `kernelet.kernels.expression`."""
+        """The profile: t in arithmetic and functions of ``kernelet.kernels.expression``."""
 
     def slope(self, t: Expression) -> Expression:
         """The derivative of the profile at `Argument`, if a shorter form than ours is known."""

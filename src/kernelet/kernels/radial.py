@@ -20,7 +20,7 @@ from kernelet.kernels.registry import register_kernel
 
 
 class RadialKernel(DistanceKernel, ABC):
-    """k(x, z) = profile(t), t = factor |x - z|^2.
+    r"""k(x, z) = profile(t) with t = factor \|x - z\|^2.
 
     A leaf is a frozen dataclass with a `gamma`, a `name` and a `formula`; see `register_kernel`.
 
