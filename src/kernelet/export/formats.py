@@ -74,8 +74,8 @@ def register_format(
     From then on ``kernelet export --to name`` calls it, and so does ``-o file.ending``. The
     function takes a fitted model and a path, and ``dtype`` as a keyword with a default if there are
     ``dtypes``. It gets the machine, the labels and how outputs are read from
-    ``kernelet.export.model.exported_model``, and raises TypeError or ValueError for a model that the
-    format cannot hold, before it writes anything.
+    ``kernelet.export.model.exported_model``, and raises TypeError or ValueError for a model that
+    the format cannot hold, before it writes anything.
 
     Parameters
     ----------
