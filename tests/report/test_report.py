@@ -16,7 +16,7 @@ from kernelet.export.model import exported_model
 from kernelet.report import board, comparison, methods, page
 from kernelet.report.comparison import Compared, compare
 from kernelet.report.digits import class_weights, pictures
-from kernelet.report.methods import Task
+from kernelet.report.methods import DemoTask
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_weights_of_the_classes():
 
 def test_board_is_the_checkerboard():
     task = board.board_task(0, 50)
-    assert isinstance(task, Task)
+    assert isinstance(task, DemoTask)
     assert task.X_train.shape == (50, 2) and len(task.X_test) == 99**2
 
 

@@ -26,7 +26,7 @@ _MANY_TEXTS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData:
+class TrainingTable:
     """Rows and labels.
 
     `encoder`, `rows` and the ``fit`` of the estimator are the steps of `kernelet.TableModel.fit`
@@ -49,7 +49,7 @@ class TrainingData:
     target: str | None
     task: Task
 
-    def take(self, index: Any) -> TrainingData:
+    def take(self, index: Any) -> TrainingTable:
         """Some of the rows."""
         return replace(self, table=self.table.take(index), labels=self.labels[index])
 
@@ -58,7 +58,7 @@ class TrainingData:
         """The table with its target."""
         return self.table if self.target is None else self.table.plus(self.target, self.labels)
 
-    def split(self, share: float, seed: int) -> tuple[TrainingData, TrainingData]:
+    def split(self, share: float, seed: int) -> tuple[TrainingTable, TrainingTable]:
         """Rows to learn from and rows to measure on."""
         try:
             n_test = max(1, round(share * len(self.labels)))
@@ -87,7 +87,7 @@ class TrainingData:
         return encoder.transform(self.table.select(self.table.names))
 
 
-def read_training_data(arguments: argparse.Namespace, output: Output) -> TrainingData:
+def read_training_data(arguments: argparse.Namespace, output: Output) -> TrainingTable:
     """The table that the command line names, checked."""
     source = Source.from_arguments(arguments.table, arguments)
     task = METHODS[arguments.method].task
@@ -114,7 +114,7 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     labels = task.training_values(chosen, target, arguments.max_classes)
     features = chosen.without(target)
     _check_columns(features, output)
-    return TrainingData(features, labels, target, task)
+    return TrainingTable(features, labels, target, task)
 
 
 def _features(
@@ -136,7 +136,7 @@ def _features(
     return table
 
 
-def read_test_data(arguments: argparse.Namespace, data: TrainingData) -> TrainingData:
+def read_test_data(arguments: argparse.Namespace, data: TrainingTable) -> TrainingTable:
     """The table of ``--test``, read as that of the training rows."""
     as_asked = argparse.Namespace(**vars(arguments))
     if arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:

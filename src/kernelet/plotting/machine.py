@@ -21,7 +21,13 @@ from kernelet.plotting.canvas import (
     pale,
     plain,
 )
-from kernelet.plotting.models import Expansion, expansion, feature_names_of, last_step, model_of
+from kernelet.plotting.models import (
+    DrawnExpansion,
+    expansion,
+    feature_names_of,
+    last_step,
+    model_of,
+)
 from kernelet.plotting.plane import class_codes, classes_of, scores_on_grid
 
 # Area of the marks with the largest and the smallest coefficient, in square points: rows have 12.
@@ -46,7 +52,7 @@ class MachineDisplay:
         Grid of the two features.
     scores : ndarray of shape (n, n) or (n, n, n_classes)
         f on it, one function for two classes.
-    expansion : Expansion or None
+    expansion : DrawnExpansion or None
         Vectors with their classes and weights.
     classes : ndarray
         The labels.
@@ -92,7 +98,7 @@ class MachineDisplay:
         xx0: FloatArray,
         xx1: FloatArray,
         scores: FloatArray,
-        expansion: Expansion | None,
+        expansion: DrawnExpansion | None,
         classes: NDArray[Any],
         *,
         X: FloatArray | None = None,

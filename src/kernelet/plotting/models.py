@@ -15,7 +15,7 @@ from kernelet.machine import KernelMachine
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class DrawnExpansion:
     """Vectors of a model, and the class that each supports.
 
     Attributes
@@ -48,7 +48,7 @@ def last_step(model: Any) -> Any:
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
-def expansion(source: Any) -> Expansion:
+def expansion(source: Any) -> DrawnExpansion:
     """The vectors of a machine, a classifier of kernelet, an SVC, or a search or Pipeline of these.
 
     Vectors behind the transformers of a Pipeline are mapped back by ``inverse_transform``.
@@ -65,7 +65,7 @@ def expansion(source: Any) -> Expansion:
                 f"last step of the Pipeline, {type(last_step(model)).__name__}, instead."
             )
         rows = np.asarray(head.inverse_transform(inner.vectors))
-        return Expansion(rows, inner.side, inner.weight, inner.classes)
+        return DrawnExpansion(rows, inner.side, inner.weight, inner.classes)
     machine = model if isinstance(model, KernelMachine) else getattr(model, "machine_", None)
     if machine is not None:
         beta = np.asarray(machine.coefficients, dtype=np.float64)
@@ -78,7 +78,7 @@ def expansion(source: Any) -> Expansion:
             weight = np.take_along_axis(beta, side[:, None], axis=1)[:, 0]
         else:  # one function for each pair of classes, or features: no class is supported
             side, weight = np.zeros(beta.shape[0], dtype=np.intp), np.abs(beta).sum(axis=1)
-        return Expansion(np.asarray(machine.vectors, np.float64), side, weight, classes)
+        return DrawnExpansion(np.asarray(machine.vectors, np.float64), side, weight, classes)
     vectors = getattr(model, "support_vectors_", None)
     if vectors is None:
         raise ValueError(
@@ -87,7 +87,9 @@ def expansion(source: Any) -> Expansion:
         )
     side = np.repeat(np.arange(model.n_support_.size), model.n_support_)
     weight = np.abs(_dense(model.dual_coef_)).sum(axis=0)
-    return Expansion(_dense(vectors), side, weight, np.asarray(getattr(model, "classes_", [0])))
+    return DrawnExpansion(
+        _dense(vectors), side, weight, np.asarray(getattr(model, "classes_", [0]))
+    )
 
 
 def _dense(array: Any) -> FloatArray:

@@ -12,7 +12,7 @@ from kernelet.datasets import checkerboard_grid, make_checkerboard
 from kernelet.kernels import Gaussian
 from kernelet.report.comparison import SVM, clocked
 from kernelet.report.digits import plain_document
-from kernelet.report.methods import Task, methods
+from kernelet.report.methods import DemoTask, methods
 
 N_TRAIN = 400  # 25 points a square
 # Of gamma from 0.5 to 8 and C from 1 to 1000 in powers, among the best for the full SVM: 7.3 % with
@@ -23,16 +23,16 @@ C = 100.0
 SIZES = (4, 8, 12, 16, 24, 32, 48)
 
 
-def board_task(seed: int, n_train: int = N_TRAIN) -> Task:
+def board_task(seed: int, n_train: int = N_TRAIN) -> DemoTask:
     """Points of a board of 4 by 4 squares; judged on a grid of 99 by 99."""
     X, y = make_checkerboard(n_train, random_state=seed)
     X_test, y_test = checkerboard_grid(n_points=99)
     svm, seconds = clocked(lambda: SVC(C=C, gamma=GAMMA).fit(X, y))
-    return Task(X, y, X_test, y_test, Gaussian(GAMMA), C, seed, svm, seconds)
+    return DemoTask(X, y, X_test, y_test, Gaussian(GAMMA), C, seed, svm, seconds)
 
 
 def board_document(
-    task: Task,
+    task: DemoTask,
     sizes: tuple[int, ...] = SIZES,
     begun: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def board_document(
 
     Parameters
     ----------
-    task : Task
+    task : DemoTask
     sizes : tuple of int
         Numbers of vectors, for the methods that take one.
     begun : callable
@@ -69,7 +69,7 @@ def _entry(name: str, summary: str, machines: list[dict[str, Any]]) -> dict[str,
     return {"name": name, "summary": summary, "machines": machines}
 
 
-def _machine(task: Task, model: Any, budget: int | None) -> dict[str, Any]:
+def _machine(task: DemoTask, model: Any, budget: int | None) -> dict[str, Any]:
     return {
         "budget": budget,
         "error": float(np.mean(model.predict(task.X_test) != task.y_test)),

@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from kernelet.kernels import resolve_kernel
-from kernelet.report.methods import Method, Task, jobs
+from kernelet.report.methods import DemoMethod, DemoTask, jobs
 from kernelet.selection.cost import microseconds_per_row, model_bytes, vectors_used
 
 # The least power of ten beyond which the full SVM gets no better: test errors of 0.7, 1.7 and 0.7 %
@@ -77,7 +77,7 @@ class Compared:
     model: Any
 
 
-def digits_task(seed: int) -> Task:
+def digits_task(seed: int) -> DemoTask:
     """scikit-learn's digits, pixels in [0, 1], with every class in both parts in proportion."""
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(
@@ -85,17 +85,17 @@ def digits_task(seed: int) -> Task:
     )
     kernel = resolve_kernel("rbf", X_train, gamma="scale")
     svm, seconds = clocked(lambda: SVC(C=C, gamma="scale").fit(X_train, y_train))
-    return Task(X_train, y_train, X_test, y_test, kernel, C, seed, svm, seconds)
+    return DemoTask(X_train, y_train, X_test, y_test, kernel, C, seed, svm, seconds)
 
 
 def compare(
-    task: Task, sizes: Sequence[int], begun: Callable[[str], None] = lambda name: None
+    task: DemoTask, sizes: Sequence[int], begun: Callable[[str], None] = lambda name: None
 ) -> list[Compared]:
     """The full SVM first, then every method at every size.
 
     Parameters
     ----------
-    task : Task
+    task : DemoTask
     sizes : sequence of int
         Numbers of vectors, for the methods that take one.
     begun : callable
@@ -109,12 +109,12 @@ def compare(
     return compared
 
 
-def compile_seconds(task: Task) -> float:
+def compile_seconds(task: DemoTask) -> float:
     """Seconds of a first fit, of 3 vectors on 100 rows: what happens once is most of its time."""
-    few = Task(
+    few = DemoTask(
         task.X_train[:100], task.y_train[:100], task.X_test, task.y_test, task.kernel, C, 0, None, 0
     )
-    first = Method("ReducedSVC", "", further=lambda m: {"init": "kmeans"})
+    first = DemoMethod("ReducedSVC", "", further=lambda m: {"init": "kmeans"})
     return clocked(lambda: first.learn(few, 3))[1]
 
 
@@ -129,7 +129,9 @@ def model_name(method: str, size: int | None) -> str:
     return method if size is None else f"{method}, {size}"
 
 
-def _measured(task: Task, method: str, size: int | None, model: Any, seconds: float) -> Compared:
+def _measured(
+    task: DemoTask, method: str, size: int | None, model: Any, seconds: float
+) -> Compared:
     n_vectors = int(vectors_used(model))
     figures = Measured(
         model_name(method, size),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class DemoTask:
     """Rows to learn from and rows to be judged by, and what all methods have in common.
 
     Attributes
@@ -45,7 +45,7 @@ def _nothing(n_vectors: int | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Method:
+class DemoMethod:
     """A method of the package.
 
     Attributes
@@ -65,7 +65,7 @@ class Method:
     has_budget: bool = True
     further: Callable[[int | None], dict[str, Any]] = field(default=_nothing)
 
-    def learn(self, task: Task, n_vectors: int | None = None) -> Any:
+    def learn(self, task: DemoTask, n_vectors: int | None = None) -> Any:
         """A fitted model."""
         import kernelet
 
@@ -94,30 +94,30 @@ def _landmarks(n_vectors: int | None) -> dict[str, Any]:
 
 
 _ALL = (
-    Method("SparseSVC", "vectors learned by gradient"),
-    Method("compress", "the full SVM's function, with fewer vectors"),
-    Method("KernelFisherClassifier", "Fisher's discriminant, vectors learned by gradient"),
-    Method("SubspaceLPSVC", "a linear program over k-means centres", further=_landmarks),
-    Method("ReducedSVC", "an SVM over k-means centres", further=lambda m: {"init": "kmeans"}),
-    Method("CoreVectorSVC", "an SVM as the smallest ball around its rows", has_budget=False),
-    Method("MinimalKernelSVC", "linear programs that drop kernel functions", has_budget=False),
-    Method(
+    DemoMethod("SparseSVC", "vectors learned by gradient"),
+    DemoMethod("compress", "the full SVM's function, with fewer vectors"),
+    DemoMethod("KernelFisherClassifier", "Fisher's discriminant, vectors learned by gradient"),
+    DemoMethod("SubspaceLPSVC", "a linear program over k-means centres", further=_landmarks),
+    DemoMethod("ReducedSVC", "an SVM over k-means centres", further=lambda m: {"init": "kmeans"}),
+    DemoMethod("CoreVectorSVC", "an SVM as the smallest ball around its rows", has_budget=False),
+    DemoMethod("MinimalKernelSVC", "linear programs that drop kernel functions", has_budget=False),
+    DemoMethod(
         "NormSVC",
         "an SVM that pays for each vector",
         has_budget=False,
         # the weight of the norm: 119 vectors on the digits, as many as MinimalKernelSVC has or so
         further=lambda m: {"C_norm": 3.0},
     ),
-    Method("RelevanceVectorClassifier", "sparse Bayesian learning", has_budget=False),
+    DemoMethod("RelevanceVectorClassifier", "sparse Bayesian learning", has_budget=False),
 )
 
 
-def methods() -> tuple[Method, ...]:
+def methods() -> tuple[DemoMethod, ...]:
     """All of them."""
     return _ALL
 
 
-def jobs(sizes: list[int]) -> list[tuple[Method, int | None]]:
+def jobs(sizes: list[int]) -> list[tuple[DemoMethod, int | None]]:
     """Every method with every size; once each where the size is what comes out."""
     return [
         (method, size) for method in methods() for size in (sizes if method.has_budget else [None])

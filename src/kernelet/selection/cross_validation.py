@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from kernelet.kernels.caller import warn_caller
 from kernelet.selection.callbacks import Report
-from kernelet.selection.folds import Fold, Task, run_fold
+from kernelet.selection.folds import Fold, FoldTask, run_fold
 from kernelet.selection.results import finished
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -27,13 +27,13 @@ _AS_THEY_COME = (
 
 
 def run_folds(
-    task: Task, X: Any, y: Any, splits: Sequence[Split], n_jobs: int | None, report: Report
+    task: FoldTask, X: Any, y: Any, splits: Sequence[Split], n_jobs: int | None, report: Report
 ) -> list[Fold]:
     """The folds that are finished: all, unless Ctrl-C or a callback ended the search.
 
     Parameters
     ----------
-    task : Task
+    task : FoldTask
     X, y : arrays
     splits : sequence of (ndarray, ndarray)
         Training and test rows of each fold.
@@ -74,7 +74,7 @@ def run_folds(
 
 
 def _in_order(
-    task: Task, X: Any, y: Any, splits: Sequence[Split], n_jobs: int | None
+    task: FoldTask, X: Any, y: Any, splits: Sequence[Split], n_jobs: int | None
 ) -> Iterator[Fold]:
     """Folds in order, each as soon as it is finished."""
     numbered = [(train, test, number) for number, (train, test) in enumerate(splits)]

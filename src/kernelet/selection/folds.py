@@ -45,7 +45,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FoldOutcome:
     """One model of one fold."""
 
     score: float
@@ -61,13 +61,13 @@ class Outcome:
 class Fold:
     """The results of one fold; fewer outcomes than budgets if Ctrl-C ended it."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
-    reference: Outcome | None = None
+    outcomes: list[FoldOutcome] = field(default_factory=list)
+    reference: FoldOutcome | None = None
     interrupted: bool = False
 
 
 @dataclass(frozen=True)
-class Task:
+class FoldTask:
     """What is the same in every fold.
 
     Arguments in ``routed`` with a value for every row are reduced to the rows of the fold.
@@ -95,7 +95,7 @@ def checked_targets(estimator: Any, y: Any) -> Any:
 
 
 def run_fold(
-    task: Task, X: Any, y: Any, train: NDArray[np.intp], test: NDArray[np.intp], number: int
+    task: FoldTask, X: Any, y: Any, train: NDArray[np.intp], test: NDArray[np.intp], number: int
 ) -> Fold:
     """Fit and score all budgets, and the reference, on one split."""
     fold = Fold()
@@ -168,8 +168,8 @@ def _fitted(model: Any, X: Any, y: Any, fit: Parameters) -> Iterator[Any]:
 
 
 def _outcomes(
-    task: Task, models: Iterator[Any], held_out: tuple[Any, Any], score: Parameters
-) -> Iterator[Outcome]:
+    task: FoldTask, models: Iterator[Any], held_out: tuple[Any, Any], score: Parameters
+) -> Iterator[FoldOutcome]:
     """Scores and costs of the models, up to the first that cannot be fitted or scored."""
     while True:
         start = fitted = time.perf_counter()
@@ -190,9 +190,9 @@ def _outcomes(
                 raise
             seconds = time.perf_counter() - start
             failure = Failure(isinstance(error, TypeError), str(error), traceback.format_exc())
-            yield Outcome(float(task.error_score), seconds, failure=failure)
+            yield FoldOutcome(float(task.error_score), seconds, failure=failure)
             return
-        yield Outcome(
+        yield FoldOutcome(
             score=float(value),
             fit_seconds=fitted - start,
             score_seconds=scored - fitted,
@@ -213,7 +213,7 @@ def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str
     return cut
 
 
-def _print_outcome(number: int, budget: int, outcome: Outcome) -> None:
+def _print_outcome(number: int, budget: int, outcome: FoldOutcome) -> None:
     print(
         f"fold {number}  n_vectors {budget:5d}  score {outcome.score:.4f}  "
         f"fit {outcome.fit_seconds:.2f} s",

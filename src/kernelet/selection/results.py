@@ -11,10 +11,10 @@ from sklearn.exceptions import FitFailedWarning
 
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.selection.folds import Fold, Outcome
+from kernelet.selection.folds import Fold, FoldOutcome
 from kernelet.selection.rules import standard_errors
 
-# name in cv_results_ -> attribute of an Outcome
+# name in cv_results_ -> attribute of a FoldOutcome
 _MEASURED = {
     "fit_time": "fit_seconds",
     "score_time": "score_seconds",
@@ -117,6 +117,6 @@ def reference_results(folds: Sequence[Fold]) -> dict[str, float]:
     return results
 
 
-def _gathered(outcomes: Sequence[Sequence[Outcome]], attribute: str) -> FloatArray:
+def _gathered(outcomes: Sequence[Sequence[FoldOutcome]], attribute: str) -> FloatArray:
     """An attribute as an array of shape (folds, budgets)."""
     return np.array([[getattr(outcome, attribute) for outcome in row] for row in outcomes])

@@ -22,7 +22,7 @@ from kernelet.selection.budgets import budget_parameter, distinct_budgets
 from kernelet.selection.callbacks import reporting
 from kernelet.selection.cross_validation import run_folds
 from kernelet.selection.delegation import ChosenModel
-from kernelet.selection.folds import Fold, Scorer, Task, checked_targets
+from kernelet.selection.folds import Fold, FoldTask, Scorer, checked_targets
 from kernelet.selection.results import check_failures, reference_results, tabulate
 from kernelet.selection.routing import make_router, route, routing_enabled
 from kernelet.selection.rules import check_rule, chosen_index, target_of, within_limits
@@ -192,7 +192,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             X, sample_weight = indexable(X, sample_weight)
         scorer = self._scorer(estimator)
         routed = route(self, estimator, self.reference, scorer, sample_weight, params)
-        task = Task(
+        task = FoldTask(
             estimator,
             budgets,
             scorer,
@@ -218,7 +218,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
                 report("refit")
         return self
 
-    def _choose(self, task: Task, folds: list[Fold], limits: dict[str, float]) -> None:
+    def _choose(self, task: FoldTask, folds: list[Fold], limits: dict[str, float]) -> None:
         """Tabulate the folds, and choose a budget."""
         check_failures(folds)
         budgets = task.budgets[: len(folds[0].outcomes)]

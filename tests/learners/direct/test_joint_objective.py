@@ -23,7 +23,7 @@ from kernelet.learners.direct.problems.interval import SquaredIntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.learn import Limits, descend
+from kernelet.learners.direct.search.learn import SearchLimits, descend
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Place
 from kernelet.learners.direct.search.samples import SampleInMemory
@@ -253,7 +253,7 @@ def banana_search(n_first=None, seed=0, learn="features", on_step=None, **option
         sizes.append(objective.n_used)
         return None if on_step is None else on_step(step)
 
-    end = descend(objective, start, Limits(200, tol=3e-3), random_state=seed, on_step=watch)
+    end = descend(objective, start, SearchLimits(200, tol=3e-3), random_state=seed, on_step=watch)
     return objective, end, sizes
 
 
@@ -316,7 +316,7 @@ class TestSamples:
         descend(
             objective,
             start,
-            Limits(8, tol=1e-9),
+            SearchLimits(8, tol=1e-9),
             on_step=lambda step: sizes.append((step.n_iter, objective.n_used)),
         )
         assert [n for step, n in sizes if step > 6] == [3000, 3000]

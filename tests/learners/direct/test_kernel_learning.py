@@ -38,7 +38,7 @@ from kernelet.learners.direct.kernel_learning.widths import OneWidth, WidthPerFe
 from kernelet.learners.direct.problems.interval import IntervalProblem
 from kernelet.learners.direct.problems.ridge import RidgeProblem
 from kernelet.learners.direct.problems.svm import SVMProblem
-from kernelet.learners.direct.search.learn import Limits
+from kernelet.learners.direct.search.learn import SearchLimits
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 
 RNG = np.random.default_rng(0)
@@ -172,7 +172,7 @@ class TestLearning:
             problem,
             Z,
             lambda held: HeldOutLoss(X[held], problem.subset(held)),
-            Limits(max_iter=5, tol=1e-3),
+            SearchLimits(max_iter=5, tol=1e-3),
             seed=0,
         )
         assert learned.kernel == Gaussian(0.3)

@@ -13,7 +13,7 @@ from kernelet import load
 from kernelet.kernels import Gaussian, Matern52, ProjectedFeatures, ScaledFeatures
 from kernelet.learners import KernelFisherClassifier, SparseKernelRidge, SparseSVC, SparseSVR
 from kernelet.learners.direct.kernel_learning.input_stage import StandardRows
-from kernelet.learners.direct.kernel_learning.projection_stage import Projection
+from kernelet.learners.direct.kernel_learning.projection_stage import ProjectionStage
 from kernelet.learners.direct.kernel_learning.scales_stage import FeatureScales
 from kernelet.learners.direct.kernel_learning.small_scales import without_small_scales
 from kernelet.learners.direct.problems.ridge import RidgeProblem
@@ -188,7 +188,7 @@ class TestFairScales:
     def test_a_projection_begins_fair_as_well(self):
         rng = np.random.default_rng(1)
         rows = rng.normal(size=(50, 8)) * [1e4, *[1.0] * 7]
-        stage = Projection(standard_rows(rows), Gaussian(1.0), 8)
+        stage = ProjectionStage(standard_rows(rows), Gaussian(1.0), 8)
         lengths = np.square(stage.parameters.reshape(8, 8)).sum(axis=0)
         assert_allclose(lengths, lengths[0], rtol=1e-6)
 

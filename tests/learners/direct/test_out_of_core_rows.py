@@ -18,7 +18,7 @@ from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
 from kernelet.learners.direct.problems.svm import ClassProblem
 from kernelet.learners.direct.search import joint_objective, samples
 from kernelet.learners.direct.search.joint_objective import JointObjective
-from kernelet.learners.direct.search.learn import Limits, descend
+from kernelet.learners.direct.search.learn import SearchLimits, descend
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective, SampledObjective
 from kernelet.learners.direct.search.samples import SampleInMemory, SampleOutOfCore
 from kernelet.rows import LabelledBlocks, open_pieces
@@ -172,7 +172,10 @@ class TestRows:
 def search(objective, max_iter=200):
     sizes = []
     end = descend(
-        objective, Z, Limits(max_iter, tol=3e-3), on_step=lambda step: sizes.append(step.n_used)
+        objective,
+        Z,
+        SearchLimits(max_iter, tol=3e-3),
+        on_step=lambda step: sizes.append(step.n_used),
     )
     return end, sizes
 

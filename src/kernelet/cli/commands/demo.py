@@ -21,7 +21,7 @@ from kernelet.cli.writing import check_output, replaced_file
 
 if TYPE_CHECKING:
     from kernelet.report.comparison import Compared, Measured
-    from kernelet.report.methods import Task
+    from kernelet.report.methods import DemoTask
 
 USAGE = "kernelet demo [--vectors M ...] [-o FILE | --no-html] [--json]"
 # Sizes that the page's frontier has besides those asked for: one, two, five and ten a class.
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def learn_all(
-    task: Task, sizes: list[int], arguments: argparse.Namespace, output: Output
+    task: DemoTask, sizes: list[int], arguments: argparse.Namespace, output: Output
 ) -> tuple[list[Compared], dict[str, Any], float]:
     """The models on the digits, for the page those on the checkerboard, and seconds to compile."""
     from threadpoolctl import threadpool_limits
@@ -115,7 +115,7 @@ def learn_all(
         return compared, board, seconds
 
 
-def _examples(task: Task) -> list[list[int]]:
+def _examples(task: DemoTask) -> list[list[int]]:
     """Test rows to begin with, the first of some digits, as whole numbers from 0 to 16."""
     first = [task.y_test.tolist().index(label) for label in (3, 8, 0, 5, 2)]
     examples: list[list[int]] = (16 * task.X_test[first]).round().astype(int).tolist()

@@ -21,7 +21,7 @@ from kernelet.cli.writing import check_output
 
 if TYPE_CHECKING:
     from kernelet.cli.model import Model
-    from kernelet.cli.training_data import TrainingData
+    from kernelet.cli.training_data import TrainingTable
     from kernelet.machine.columns import ColumnEncoder
 
 USAGE = "kernelet fit TABLE --target COLUMN [--vectors N] -o MODEL [options]"
@@ -86,7 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def learn(
-    arguments: argparse.Namespace, data: TrainingData, encoder: ColumnEncoder | None, output: Output
+    arguments: argparse.Namespace,
+    data: TrainingTable,
+    encoder: ColumnEncoder | None,
+    output: Output,
 ) -> tuple[Any, bool]:
     """The fitted estimator, and whether Ctrl-C ended its fit."""
     from sklearn.exceptions import ConvergenceWarning
@@ -140,7 +143,7 @@ def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -
     return estimator
 
 
-def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | None) -> Any:
+def _calibrated(estimator: Any, test: TrainingTable, encoder: ColumnEncoder | None) -> Any:
     from kernelet.cli.labels import training_labels
     from kernelet.cli.model import Model
     from kernelet.learners import calibrate
@@ -155,8 +158,8 @@ def _calibrated(estimator: Any, test: TrainingData, encoder: ColumnEncoder | Non
 def report(
     arguments: argparse.Namespace,
     model: Model,
-    data: TrainingData,
-    test: TrainingData | None,
+    data: TrainingTable,
+    test: TrainingTable | None,
     facts: dict[str, Any],
     output: Output,
 ) -> None:

@@ -23,7 +23,7 @@ from kernelet.cli.tables.sources import add_table_options, imported
 from kernelet.cli.writing import check_output, replaced_file, writing_errors
 
 if TYPE_CHECKING:
-    from kernelet.cli.training_data import TrainingData
+    from kernelet.cli.training_data import TrainingTable
 
 USAGE = "kernelet frontier TABLE --target COLUMN [--budgets N,N] [options]"
 EXAMPLES = f"""{methods.methods_text()}
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _search(
-    arguments: argparse.Namespace, estimator: Any, data: TrainingData, rows: Any, output: Output
+    arguments: argparse.Namespace, estimator: Any, data: TrainingTable, rows: Any, output: Output
 ) -> Any:
     from kernelet import BudgetSearchCV
 

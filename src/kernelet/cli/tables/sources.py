@@ -24,7 +24,7 @@ CHUNK_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class Format:
+class TableFormat:
     """What is known of a kind of table before it is read.
 
     Attributes
@@ -49,11 +49,11 @@ class Format:
 
 
 FORMATS = {
-    "csv": Format((".csv",), is_text=True),
-    "tsv": Format((".tsv", ".tab"), is_text=True, separator="\t"),
-    "parquet": Format((".parquet", ".pq")),
-    "npz": Format((".npz",), labels=LABELS),
-    "libsvm": Format((".libsvm", ".svm", ".svmlight"), labels=LABELS, has_names=False),
+    "csv": TableFormat((".csv",), is_text=True),
+    "tsv": TableFormat((".tsv", ".tab"), is_text=True, separator="\t"),
+    "parquet": TableFormat((".parquet", ".pq")),
+    "npz": TableFormat((".npz",), labels=LABELS),
+    "libsvm": TableFormat((".libsvm", ".svm", ".svmlight"), labels=LABELS, has_names=False),
 }
 ENDINGS = {ending: name for name, form in FORMATS.items() for ending in form.endings}
 
@@ -96,7 +96,7 @@ class Source:
         return cls(path, format, **options)
 
     @property
-    def kind(self) -> Format:
+    def kind(self) -> TableFormat:
         """What its format is like."""
         return FORMATS[self.format]
 

@@ -14,7 +14,7 @@ from kernelet.export.to_c.cost import Cost
 from kernelet.export.to_c.fixed_source import fixed_source
 from kernelet.export.to_c.float_source import float_source
 from kernelet.export.to_c.pieces import REALS, identifier
-from kernelet.export.to_c.source import Source
+from kernelet.export.to_c.source import FilledTemplate
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = (*REALS, "q15")
@@ -158,7 +158,7 @@ def c_cost(model: Any, dtype: str = "float32") -> Cost:
     return _made(model, "machine", dtype).cost
 
 
-def _made(model: Any, name: str, dtype: str) -> Source:
+def _made(model: Any, name: str, dtype: str) -> FilledTemplate:
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     exported = exported_model(model, with_columns=True)

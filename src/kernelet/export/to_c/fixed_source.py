@@ -15,7 +15,7 @@ from kernelet.export.to_c.interface import Interface
 from kernelet.export.to_c.pieces import Table, integers
 from kernelet.export.to_c.projection import projection_arithmetic, projection_values
 from kernelet.export.to_c.quantize import FLOAT, quantize_tables, quantize_values
-from kernelet.export.to_c.source import Source
+from kernelet.export.to_c.source import FilledTemplate
 
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between, (ln(2) / 64)^2 / 8 = 1.5e-5 from the
 # curve at most: as much as rounding to 1/32768. `power` in fixed.c takes 6 bits for i.
@@ -24,7 +24,7 @@ _STEPS = 64
 _FRAMES = 144
 
 
-def fixed_source(exported: ExportedModel, name: str) -> Source:
+def fixed_source(exported: ExportedModel, name: str) -> FilledTemplate:
     """A Gaussian machine in C, in 16-bit integers."""
     # Scores of pairs are given as they are: votes with their shares are no integers.
     exported = replace(exported, votes=False)
@@ -67,7 +67,7 @@ def fixed_source(exported: ExportedModel, name: str) -> Source:
         "logit_shift": 0 if fixed.logits is None else fixed.logits.shift,
     }
     values["compared"] = "t" if values["by_probability"] else "scores"
-    return Source("fixed.c", about, tables, values, cost)
+    return FilledTemplate("fixed.c", about, tables, values, cost)
 
 
 def _logits_tables(logits: FixedLogits | None) -> list[Table]:

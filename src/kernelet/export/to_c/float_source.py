@@ -22,7 +22,7 @@ from kernelet.export.to_c.projection import (
     projection_tables,
     projection_values,
 )
-from kernelet.export.to_c.source import Source
+from kernelet.export.to_c.source import FilledTemplate
 from kernelet.kernels.input_stage import input_stage
 from kernelet.machine import Calibration, KernelMachine, SigmoidCalibration, TemperatureCalibration
 
@@ -37,7 +37,7 @@ _COMBINED = [
 ]
 
 
-def float_source(exported: ExportedModel, name: str, real: Real) -> Source:
+def float_source(exported: ExportedModel, name: str, real: Real) -> FilledTemplate:
     """A model in C, in one of the floating-point types."""
     columns = exported.columns or ()
     projection, machine = projected(exported.machine, real.dtype.name)
@@ -75,7 +75,7 @@ def float_source(exported: ExportedModel, name: str, real: Real) -> Source:
     if isinstance(exported.calibration, TemperatureCalibration):
         inverse = float(exported.calibration.inverse_temperature)
         values["inverse_temperature"] = real.constant(inverse)
-    return Source("float.c", _about(exported, real, cost), tables, values, cost)
+    return FilledTemplate("float.c", _about(exported, real, cost), tables, values, cost)
 
 
 def _machine_tables(machine: KernelMachine, real: Real) -> list[Table]:

@@ -14,7 +14,7 @@ Values = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Source:
+class FilledTemplate:
     """A model in C, ready to be written.
 
     Attributes

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.progress import Loop, with_callbacks
-from kernelet.learners.core_vectors.result import Learned
+from kernelet.learners.core_vectors.result import LearnedBalls
 from kernelet.learners.core_vectors.rows import (
     CoreSetData,
     core_set_data,
@@ -88,7 +88,7 @@ class CoreSetEstimator(ABC):
         """Watches the rounds, of which nobody knows how many there will be."""
         return Loop(self, None, self.verbose, **data.callback_data)
 
-    def _stored(self, learned: Learned) -> KernelMachine:
+    def _stored(self, learned: LearnedBalls) -> KernelMachine:
         """Set the fitted attributes, warn of an early end, and return the machine."""
         outcomes = learned.outcomes
         self.n_core_vectors_ = np.array([outcome.n_vectors for outcome in outcomes])

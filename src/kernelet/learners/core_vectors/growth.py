@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernelet.learners.base.progress import Attributes, Loop
-from kernelet.learners.core_vectors.result import Learned, Outcome, Settings
+from kernelet.learners.core_vectors.result import BallOutcome, CoreSetSettings, LearnedBalls
 from kernelet.learners.core_vectors.rows import CoreSetData
 from kernelet.machine import KernelMachine
 from kernelet.solvers.enclosing_ball.ball import Ball
@@ -27,7 +27,7 @@ class Round:
     n_vectors : int
         Points of its core set, or rows with a multiplier.
     reach, gap : float
-        As in `Outcome`.
+        As in `BallOutcome`.
     seconds : float
         Since the growth began.
     """
@@ -61,7 +61,7 @@ class Growth:
     Attributes
     ----------
     data : CoreSetData
-    settings : Settings
+    settings : CoreSetSettings
     loop : Loop
         Watches the rounds.
     stopped : bool
@@ -69,7 +69,7 @@ class Growth:
     """
 
     data: CoreSetData
-    settings: Settings
+    settings: CoreSetSettings
     loop: Loop
     stopped: bool = False
     _n_rounds: int = 0
@@ -142,14 +142,14 @@ class Growth:
         return self.stopped
 
     def learned(
-        self, machine: KernelMachine, outcomes: list[Outcome], overlap: float = 0.0
-    ) -> Learned:
+        self, machine: KernelMachine, outcomes: list[BallOutcome], overlap: float = 0.0
+    ) -> LearnedBalls:
         """What came out."""
         interrupted = self.loop.interrupted
-        return Learned(machine, outcomes, self.settings, interrupted, self.stopped, overlap)
+        return LearnedBalls(machine, outcomes, self.settings, interrupted, self.stopped, overlap)
 
 
-def learn_core_vectors(data: CoreSetData, settings: Settings, loop: Loop) -> Learned:
+def learn_core_vectors(data: CoreSetData, settings: CoreSetSettings, loop: Loop) -> LearnedBalls:
     """The machine of each class against the rest, (10), all of them side by side."""
     growth = Growth(data, settings, loop)
 
@@ -158,5 +158,5 @@ def learn_core_vectors(data: CoreSetData, settings: Settings, loop: Loop) -> Lea
         return {"machine_": Expansion.joined(parts).machine(data.kernel)}
 
     balls = growth.grow(data.codes, [None] * len(data.codes), attributes)
-    outcomes = [Outcome.of(ball) for ball in balls]
+    outcomes = [BallOutcome.of(ball) for ball in balls]
     return growth.learned(attributes(balls)["machine_"], outcomes)

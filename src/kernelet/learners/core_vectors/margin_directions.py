@@ -10,7 +10,7 @@ import numpy as np
 from kernelet.kernels import Kernel
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.core_vectors.growth import Growth
-from kernelet.learners.core_vectors.result import Learned, Outcome, Settings
+from kernelet.learners.core_vectors.result import BallOutcome, CoreSetSettings, LearnedBalls
 from kernelet.learners.core_vectors.rows import CoreSetData
 from kernelet.rows import Block
 from kernelet.solvers.enclosing_ball.exact_margin import ExactMargin, exact_margin
@@ -26,7 +26,7 @@ _LEAST_EPS = 1e-12
 _FINER = 0.1
 
 # A feature, where there is one, and what became of its machine.
-Found = tuple[Expansion | None, Outcome]
+Found = tuple[Expansion | None, BallOutcome]
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def learn_margin_features(
     data: CoreSetData,
     rounds: Sequence[Sequence[int]],
     solver: Solver,
-    settings: Settings,
+    settings: CoreSetSettings,
     loop: Loop,
-) -> Learned:
+) -> LearnedBalls:
     """The signed distances from hyperplanes, each orthogonal to those before of its class.
 
     Parameters
@@ -72,13 +72,13 @@ def learn_margin_features(
     rounds : sequence of sequence of int
         The classes that get a feature in each round, of `spread`.
     solver : Solver
-    settings : Settings
+    settings : CoreSetSettings
     loop : Loop
         Watches the growth. After Ctrl-C the features that are left are learned from few rows.
 
     Returns
     -------
-    Learned
+    LearnedBalls
         The outputs of its machine are the features, in the order of the rounds.
     """
     whole = data.rows.whole()
@@ -92,7 +92,7 @@ def learn_margin_features(
     growth = Growth(data, settings, loop)
     earlier: dict[int, Directions] = {}
     features: list[Expansion] = []
-    outcomes: list[Outcome] = []
+    outcomes: list[BallOutcome] = []
     overlaps = [0.0]
     for codes in rounds:
         before = [earlier.get(code) for code in codes]
@@ -125,7 +125,7 @@ def _by_core_sets(
             eps *= _FINER
             balls[k] = growth.grow([code], [known], eps=eps)[0]
             features[k] = _direction(growth, balls[k].expansion(False), known)
-    return [(feature, Outcome.of(ball)) for feature, ball in zip(features, balls, strict=True)]
+    return [(feature, BallOutcome.of(ball)) for feature, ball in zip(features, balls, strict=True)]
 
 
 def _exactly(
@@ -138,7 +138,7 @@ def _exactly(
         if machine is None:
             found += _by_core_sets(growth, [code], [known])
             continue
-        outcome = Outcome.of_exact(machine, growth.data.lift(growth.settings.C))
+        outcome = BallOutcome.of_exact(machine, growth.data.lift(growth.settings.C))
         found.append((_direction(growth, machine.own, known), outcome))
         # Ctrl-C on the way leaves what was found
         growth.loop.finish(growth.report, code, outcome.n_vectors, outcome.reach, outcome.gap)

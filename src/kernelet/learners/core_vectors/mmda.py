@@ -18,7 +18,7 @@ from kernelet.learners.core_vectors.margin_directions import (
     learn_margin_features,
     spread,
 )
-from kernelet.learners.core_vectors.result import Settings
+from kernelet.learners.core_vectors.result import CoreSetSettings
 from kernelet.learners.core_vectors.rows import CoreSetData
 from kernelet.machine import KernelMachine
 
@@ -191,7 +191,7 @@ class MaxMarginDiscriminantAnalysis(CoreSetEstimator, KernelFeatures):
         wanted = len(codes)
         if self.n_components is not None:
             wanted = count("n_components", self.n_components)
-        rounds, settings = spread(wanted, codes), Settings.of(self, data.kernel)
+        rounds, settings = spread(wanted, codes), CoreSetSettings.of(self, data.kernel)
         with self._loop(data) as loop:
             learned = learn_margin_features(data, rounds, solver, settings, loop)
         self.feature_classes_ = np.concatenate(rounds).astype(np.intp)

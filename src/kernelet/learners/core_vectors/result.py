@@ -24,7 +24,7 @@ _TOL_OF_LONG_ROWS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class CoreSetSettings:
     """How far balls grow: the parameters of an estimator, checked.
 
     Attributes
@@ -41,7 +41,7 @@ class Settings:
     max_iter: int
 
     @classmethod
-    def of(cls, estimator: Any, kernel: Kernel) -> Settings:
+    def of(cls, estimator: Any, kernel: Kernel) -> CoreSetSettings:
         """The parameters of an estimator, for rows with this kernel."""
         C, eps = positive("C", estimator.C), positive("eps", estimator.eps)
         max_iter = count("max_iter", estimator.max_iter, least=2)
@@ -54,7 +54,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BallOutcome:
     """What became of one binary machine.
 
     Attributes
@@ -81,7 +81,7 @@ class Outcome:
     status: Status
 
     @classmethod
-    def of(cls, ball: Ball) -> Outcome:
+    def of(cls, ball: Ball) -> BallOutcome:
         """Of a ball."""
         is_known = np.isfinite(ball.primal_value)
         return cls(
@@ -95,7 +95,7 @@ class Outcome:
         )
 
     @classmethod
-    def of_exact(cls, machine: ExactMargin, lift: float) -> Outcome:
+    def of_exact(cls, machine: ExactMargin, lift: float) -> BallOutcome:
         """Of a machine that is solved exactly: the smallest ball has |c|^2 = 1 / (2 value)."""
         value = machine.primal_value
         radius = float(np.sqrt(lift - 0.5 / value))
@@ -104,15 +104,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedBalls:
     """A machine, and what became of the binary machines that it is made of.
 
     Attributes
     ----------
     machine : KernelMachine
-    outcomes : list of Outcome
+    outcomes : list of BallOutcome
         One for each binary machine.
-    settings : Settings
+    settings : CoreSetSettings
     interrupted, stopped : bool
         Whether Ctrl-C, or a callback, ended the growth.
     overlap : float
@@ -120,8 +120,8 @@ class Learned:
     """
 
     machine: KernelMachine
-    outcomes: list[Outcome]
-    settings: Settings
+    outcomes: list[BallOutcome]
+    settings: CoreSetSettings
     interrupted: bool
     stopped: bool
     overlap: float = 0.0

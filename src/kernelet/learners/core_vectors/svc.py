@@ -12,7 +12,7 @@ from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.core_vectors.estimator import CoreSetEstimator
 from kernelet.learners.core_vectors.growth import learn_core_vectors
-from kernelet.learners.core_vectors.result import Settings
+from kernelet.learners.core_vectors.result import CoreSetSettings
 from kernelet.learners.core_vectors.rows import CoreSetData
 from kernelet.machine import KernelMachine
 
@@ -161,7 +161,7 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
         self.random_state = random_state
 
     def _learn(self, data: CoreSetData) -> KernelMachine:
-        settings = Settings.of(self, data.kernel)
+        settings = CoreSetSettings.of(self, data.kernel)
         with self._loop(data) as loop:
             learned = learn_core_vectors(data, settings, loop)
         return self._stored(learned)

@@ -17,9 +17,9 @@ from kernelet.learners.base.progress import Loop
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
 from kernelet.learners.direct.learn import (
+    DirectSettings,
     LastFit,
-    Learned,
-    Settings,
+    LearnedVectors,
     held_out_loss,
     learn_vectors,
 )
@@ -73,7 +73,7 @@ class DirectEstimator:
         kernel: Kernel,
         rng: np.random.RandomState,
         whole: SearchRows | None = None,
-    ) -> Learned:
+    ) -> LearnedVectors:
         """A search for each inner problem; see `learn_vectors`.
 
         With ``C="auto"`` the problems have a cost of one, and ``whole`` is the one to choose the
@@ -81,7 +81,7 @@ class DirectEstimator:
         """
         whole = whole or rows[0]
         require_input_gradient(kernel, type(self).__name__)
-        settings = Settings(
+        settings = DirectSettings(
             self._budgets(len(rows)),
             kernel_task(
                 self,
@@ -121,7 +121,7 @@ class DirectEstimator:
             warn_of_flat_kernel(self, whole.X, kernel, ends)
         return learned
 
-    def _store(self, learned: Learned, kernel: Kernel) -> KernelMachine:
+    def _store(self, learned: LearnedVectors, kernel: Kernel) -> KernelMachine:
         """Set the fitted attributes, warn about an early end, and return the machine."""
         searches = learned.searches
         if hasattr(self, "C"):

@@ -13,7 +13,7 @@ from kernelet.kernels.numerics.arrays import dense
 from kernelet.learners.base.parameters import count, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
-from kernelet.learners.direct.learn import Learned, Settings, learn_vectors
+from kernelet.learners.direct.learn import DirectSettings, LearnedVectors, learn_vectors
 from kernelet.learners.direct.search.checkpoint import checkpoint_of
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
@@ -53,11 +53,11 @@ class FisherSearch:
         self.objective_ = -end.value
         return end
 
-    def _search(self, rows: SearchRows, kernel: Kernel, rng: Any) -> Learned:
+    def _search(self, rows: SearchRows, kernel: Kernel, rng: Any) -> LearnedVectors:
         budget = count("n_vectors", self.n_vectors)
         require_input_gradient(kernel, type(self).__name__)
         task = kernel_task(self, kernel, rows.shape)
-        settings = Settings(
+        settings = DirectSettings(
             [budget],
             # the paper's search moves the vectors alone
             replace(task, vectors_alone=task.learn.is_nothing),

@@ -26,7 +26,7 @@ from kernelet.learners.direct.kernel_learning.learn import learn_widths
 from kernelet.learners.direct.search.checkpoint import Checkpoint
 from kernelet.learners.direct.search.cost_path import choose_cost, cost_unit, searched_rows
 from kernelet.learners.direct.search.inner_problem import LossProblem
-from kernelet.learners.direct.search.learn import Limits, SearchStart, search_vectors
+from kernelet.learners.direct.search.learn import SearchLimits, SearchStart, search_vectors
 from kernelet.learners.direct.search.result import Descent, Progress
 from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
 from kernelet.subspace import seed_vectors
@@ -46,7 +46,7 @@ def held_out_loss(X: Any, problem: Any, held: NDArray[np.intp], seed: int) -> Gu
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class DirectSettings:
     """What the searches of a fit have to do: the parameters of the estimator, checked.
 
     Attributes
@@ -84,7 +84,7 @@ class LastFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedVectors:
     """Where the searches ended, the chosen cost, and what learning the kernel gained."""
 
     searches: list[Descent]
@@ -97,7 +97,7 @@ class Learned:
 class _Plan:
     """What is decided on before the searches begin."""
 
-    settings: Settings
+    settings: DirectSettings
     rows: list[SearchRows]
     budgets: list[int]
     seeds: NDArray[np.int64]
@@ -117,14 +117,14 @@ class _Plan:
 def learn_vectors(
     rows: Sequence[SearchRows],
     whole: SearchRows,
-    settings: Settings,
+    settings: DirectSettings,
     rng: np.random.RandomState,
     loop: Loop,
     *,
     last: LastFit | None = None,
     saved: Checkpoint | None = None,
     attributes: Callable[[Progress], dict[str, Any]] | None = None,
-) -> Learned:
+) -> LearnedVectors:
     """One set of vectors for each inner problem, the best of ``n_init`` searches.
 
     Parameters
@@ -133,7 +133,7 @@ def learn_vectors(
         The same rows with each of the problems.
     whole : SearchRows
         The rows with the problem that decides on cost and kernel.
-    settings : Settings
+    settings : DirectSettings
     rng : RandomState
     loop : Loop
         Watches the steps. Ctrl-C ends all searches; those that have not begun take a step.
@@ -146,7 +146,7 @@ def learn_vectors(
 
     Returns
     -------
-    Learned
+    LearnedVectors
     """
     plan = _plan(list(rows), whole, settings, rng, loop, last, saved)
     watch = _Watch(loop, plan.settings.task.kernel, saved, attributes)
@@ -156,7 +156,7 @@ def learn_vectors(
     gain = plan.kernel_gain
     if not plan.settings.task.learn.is_nothing:
         gain = ends[0].kernel_gain
-    return Learned(ends, plan.cost, gain, loop.interrupted)
+    return LearnedVectors(ends, plan.cost, gain, loop.interrupted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ def _search(plan: _Plan, k: int, watch: _Watch) -> Descent:
 def _plan(
     rows: list[SearchRows],
     whole: SearchRows,
-    settings: Settings,
+    settings: DirectSettings,
     rng: np.random.RandomState,
     loop: Loop,
     last: LastFit | None,
@@ -245,7 +245,7 @@ def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Pla
         near.inner,
         _seeded(near, plan.budgets[0], settings, seed),
         lambda held: settings.guard(near.X, near.inner, held, seed),
-        Limits(settings.max_iter, settings.tol),
+        SearchLimits(settings.max_iter, settings.tol),
         per_feature=task.learn.has_scale_per_feature,
         seed=seed,
     )
@@ -295,7 +295,7 @@ def _with_cost(plan: _Plan, near: RowsInMemory, before: float | None, loop: Loop
     return plan
 
 
-def _seeded(rows: SearchRows, n_vectors: int, settings: Settings, seed: int) -> FloatArray:
+def _seeded(rows: SearchRows, n_vectors: int, settings: DirectSettings, seed: int) -> FloatArray:
     kernel = settings.task.kernel
     return seed_vectors(rows.X, n_vectors, settings.init, kernel, seed, rows.weights)
 

@@ -20,7 +20,7 @@ _INTERRUPTED_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedSubspaceMachine:
     """A machine, and what it was made of.
 
     Attributes
@@ -71,7 +71,7 @@ def learn_subspace_machine(
     loop: Loop,
     n_vectors: int | None = None,
     last: SubspaceMachine | None = None,
-) -> Learned:
+) -> LearnedSubspaceMachine:
     """Solve the linear programs, and push the weights through the projection.
 
     Parameters
@@ -88,7 +88,7 @@ def learn_subspace_machine(
 
     Returns
     -------
-    Learned
+    LearnedSubspaceMachine
     """
 
     def solve() -> SubspaceMachine:
@@ -108,4 +108,6 @@ def learn_subspace_machine(
             machine, relative_error = reduced.machine, float(reduced.relative_error)
     stages = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds.items())
     loop.say(f"{stages}; objective {solved.objective:.6e}")
-    return Learned(machine, whole, relative_error, solved, space, seconds, loop.interrupted)
+    return LearnedSubspaceMachine(
+        machine, whole, relative_error, solved, space, seconds, loop.interrupted
+    )

@@ -22,7 +22,7 @@ from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.training_kernel import training_kernel
 from kernelet.learners.lp_subspace.batches import projected_batches, survey
 from kernelet.learners.lp_subspace.coordinates import coordinates_of
-from kernelet.learners.lp_subspace.learn import Learned, learn_subspace_machine
+from kernelet.learners.lp_subspace.learn import LearnedSubspaceMachine, learn_subspace_machine
 from kernelet.learners.lp_subspace.programs import Programs, programs_of
 from kernelet.learners.lp_subspace.space import SubspaceSettings
 from kernelet.machine import KernelMachine
@@ -282,7 +282,7 @@ class SubspaceLPSVC(KernelClassifier):
             count("n_vectors", self.n_vectors)
         return SubspaceSettings.of(self), programs
 
-    def _stored(self, learned: Learned) -> KernelMachine:
+    def _stored(self, learned: LearnedSubspaceMachine) -> KernelMachine:
         """Set the fitted attributes, warn of an early end, and return the machine."""
         solved = learned.solved
         self.subspace_machine_ = learned.over_landmarks

@@ -14,7 +14,7 @@ from kernelet.kernels.radial import RadialKernel
 from kernelet.kernels.width import require_width
 from kernelet.learners.base.parameters import count
 from kernelet.learners.direct.kernel_learning.input_stage import InputStage, StandardRows
-from kernelet.learners.direct.kernel_learning.projection_stage import DEFAULT_RANK, Projection
+from kernelet.learners.direct.kernel_learning.projection_stage import DEFAULT_RANK, ProjectionStage
 from kernelet.learners.direct.kernel_learning.scales_stage import (
     CommonScale,
     FeatureScales,
@@ -48,7 +48,7 @@ class LearnedPart(StrEnum):
     def stage(self, rows: StandardRows, kernel: RadialKernel, rank: int | None) -> InputStage:
         """The parameters of the kernel in a search; ``rank`` is that of a projection."""
         if self is LearnedPart.PROJECTION:
-            return Projection(rows, kernel, min(rank or DEFAULT_RANK, rows.centre.size))
+            return ProjectionStage(rows, kernel, min(rank or DEFAULT_RANK, rows.centre.size))
         return _SCALES[self](rows, kernel)
 
 

@@ -29,7 +29,7 @@ from kernelet.learners.direct.search.inner_problem import (
     InnerProblem,
     SearchProblem,
 )
-from kernelet.learners.direct.search.learn import Limits, learn_direct
+from kernelet.learners.direct.search.learn import SearchLimits, learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
 
@@ -70,7 +70,7 @@ def learn_widths(
     problem: SearchProblem,
     vectors: FloatArray,
     make_guard: Callable[[IndexArray], Guard],
-    limits: Limits,
+    limits: SearchLimits,
     *,
     per_feature: bool = False,
     seed: int,
@@ -86,7 +86,7 @@ def learn_widths(
     vectors : ndarray of shape (m, d)
     make_guard : callable
         From the indices of the rows held out.
-    limits : Limits
+    limits : SearchLimits
         Steps over the vectors alone, again over both, and again with a width per feature.
     per_feature : bool, default=False
         Whether to go on with one width per feature.

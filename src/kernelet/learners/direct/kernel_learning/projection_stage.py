@@ -19,7 +19,7 @@ _ROWS = 10_000
 _POWER_ITERATIONS = 4
 
 
-class Projection(InputStage):
+class ProjectionStage(InputStage):
     """p(x) = A (x - c), from the leading directions of the rows on.
 
     The parameters are the entries of A for features in units of their standard deviations.

@@ -79,7 +79,7 @@ class SearchStart:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """How far a search may go.
 
     Attributes
@@ -136,7 +136,7 @@ def learn_direct(
     return descend(
         MarginalObjective(X, kernel, inner),
         vectors,
-        Limits(max_iter, tol),
+        SearchLimits(max_iter, tol),
         n_vectors=n_vectors,
         random_state=random_state,
     )
@@ -173,7 +173,7 @@ def search_vectors(
         Called after every step; the search ends when it returns True.
     """
     n_before = min(start.n_steps, max_iter - 1)
-    limits = Limits(max_iter, tol, n_before, UNJUDGED_STEPS if n_before else 0)
+    limits = SearchLimits(max_iter, tol, n_before, UNJUDGED_STEPS if n_before else 0)
     is_twin = rows.inner.smooth is not rows.inner  # another loss, whose end is only a start
     joint = _joint_objective(rows, task, start, seed)
     objective: Objective = joint or _objective(rows, task.kernel, seed, start.n_rows or 0)
@@ -199,7 +199,7 @@ def search_vectors(
     end = descend(
         _objective(rows, first.best.kernel, seed),
         first.best.vectors,
-        Limits(
+        SearchLimits(
             first.n_iter if first.was_ended else max_iter,
             tol,
             first.n_iter,
@@ -279,7 +279,7 @@ def _preliminary(on_step: OnStep | None) -> OnStep | None:
 def descend(
     objective: Objective,
     vectors: FloatArray,
-    limits: Limits,
+    limits: SearchLimits,
     *,
     n_vectors: int | None = None,
     random_state: int = 0,
