@@ -13,6 +13,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from kernelet import KernelMachine
+from kernelet.export.documents import without_formulas
 from kernelet.kernels import kernel_from_specification
 
 AXES = ("vectors", "microseconds_per_row", "model_bytes", "fit_seconds")
@@ -73,7 +74,7 @@ def data(demo_run):
 
 def machine_of(model):
     """The machine that a page holds, made again in Python."""
-    kernel = kernel_from_specification(model["kernel"])
+    kernel = kernel_from_specification(without_formulas(model["kernel"]))
     Z = np.reshape(model["vectors"], (model["nVectors"], model["nFeatures"]))
     beta = np.reshape(model["coefficients"], (model["nVectors"], model["nOutputs"]))
     return KernelMachine(kernel, Z, beta, model["intercepts"])
