@@ -111,7 +111,7 @@ def has_rounding_bound(kernel: Kernel) -> bool:
     """Whether the bound of `rounding_units` is one for this kernel.
 
     It is derived for the kernels of this package, none of which falls faster than a power, or than
-    the exponential, of what rounding moves; a kernel that is registered elsewhere may.
+    the exponential, of what rounding moves; a kernel that others register may.
     """
     if isinstance(kernel, CompositeKernel):
         return all(map(has_rounding_bound, kernel.parts))

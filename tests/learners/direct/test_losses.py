@@ -217,13 +217,15 @@ class TestRegistration:
             register_loss(kind)
 
     def test_a_name_is_taken_once(self):
-        kind = type("Other", (Logistic,), {"name": "hinge"})
-        with pytest.raises(ValueError, match="there is a loss of the name 'hinge': Hinge"):
-            register_loss(kind)
+        for called in ("Other", "Hinge"):  # a class of the same name is another class
+            kind = type(called, (Logistic,), {"name": "hinge", "__qualname__": called})
+            with pytest.raises(ValueError, match=r"'hinge' is registered already, .*\.Hinge; give"):
+                register_loss(kind)
         assert type(find_loss("hinge")).__name__ == "Hinge"
 
     def test_a_class_may_be_defined_again(self):
-        again = type("Logistic", (Logistic,), {"__qualname__": "Logistic"})
+        place = {"__qualname__": "Logistic", "__module__": Logistic.__module__}
+        again = type("Logistic", (Logistic,), place)
         try:
             register_loss(again)
             assert type(find_loss(Logistic.name)) is again

@@ -227,7 +227,7 @@ def register_loss(kind: Kind) -> Kind:
     >>> from kernelet.learners import SmoothLoss, register_loss
     >>> @register_loss
     ... class Logistic(SmoothLoss):
-    ...     name = "logistic"
+    ...     name = "cross_entropy"
     ...     def values(self, margins):
     ...         return np.logaddexp(0.0, -margins)
     ...     def slopes(self, margins):
@@ -235,7 +235,7 @@ def register_loss(kind: Kind) -> Kind:
     ...     def curvatures(self, margins):
     ...         return expit(margins) * expit(-margins)
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = SparseSVC(5, loss="logistic", random_state=0).fit(X, y)
+    >>> model = SparseSVC(5, loss="cross_entropy", random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
     """
@@ -246,11 +246,18 @@ def register_loss(kind: Kind) -> Kind:
             f"{kind.__name__}.name must be of small letters, digits and underscores; got {name!r}."
         )
     known = LOSSES.get(name)
-    # a class that is defined again, in a notebook say, replaces itself
-    if known is not None and type(known).__qualname__ != kind.__qualname__:
-        raise ValueError(f"there is a loss of the name {name!r}: {type(known).__qualname__}.")
+    # a class that is defined again, in a notebook say, replaces itself, and no other of its name
+    if known is not None and _place(type(known)) != _place(kind):
+        raise ValueError(
+            f"a loss called {name!r} is registered already, {_place(type(known))}; give yours "
+            "another name."
+        )
     LOSSES[name] = loss
     return kind
+
+
+def _place(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def find_loss(name: str) -> MarginLoss:
