@@ -6,12 +6,18 @@ from kernelet.machine.calibration import (
     SigmoidCalibration,
     TemperatureCalibration,
 )
+from kernelet.machine.compact import CompactForm
 from kernelet.machine.machine import KernelMachine
+from kernelet.machine.storage import stored_bytes
+from kernelet.machine.vector_grid import VectorGrid
 
 __all__ = [
     "CalibratedMachine",
     "Calibration",
+    "CompactForm",
     "KernelMachine",
     "SigmoidCalibration",
     "TemperatureCalibration",
+    "VectorGrid",
+    "stored_bytes",
 ]

@@ -25,6 +25,7 @@ from kernelet.kernels.numerics.arrays import (
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 from kernelet.kernels.numerics.lazy import lazy
 from kernelet.kernels.used_features import used_features
+from kernelet.machine.compact import CompactForm
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -52,6 +53,9 @@ class KernelMachine:
     vectors : ndarray of shape (m, d)
     coefficients : ndarray of shape (m, outputs)
     intercepts : ndarray of shape (outputs,)
+    compact : CompactForm or None
+        The integers that the numbers above are made of, where they were rounded to few bits
+        (``vector_bits``): what exports and model files store.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class KernelMachine:
     vectors: FloatArray
     coefficients: FloatArray
     intercepts: FloatArray
+    compact: CompactForm | None
 
     def __init__(
         self,
@@ -106,6 +111,27 @@ class KernelMachine:
         object.__setattr__(self, "vectors", Z)
         object.__setattr__(self, "coefficients", beta)
         object.__setattr__(self, "intercepts", b)
+        object.__setattr__(self, "compact", None)
+
+    @classmethod
+    def from_compact(cls, form: CompactForm, dtype: DTypeLike = np.float64) -> KernelMachine:
+        """The machine of a compact form.
+
+        Parameters
+        ----------
+        form : CompactForm
+        dtype : dtype-like, default=float64
+            In which f is evaluated.
+        """
+        grid = form.grid
+        machine = cls(
+            grid.full_kernel,
+            grid.vectors.astype(dtype),
+            form.coefficient_values,
+            form.intercept_values,
+        )
+        object.__setattr__(machine, "compact", form)
+        return machine
 
     @lazy
     def _prepared(self) -> PreparedKernel:
@@ -246,12 +272,16 @@ class KernelMachine:
             raise ValueError(f"dtype must be float32 or float64, got {wanted}.")
         if wanted == self.dtype:
             return self
+        if self.compact is not None:
+            return KernelMachine.from_compact(self.compact, wanted)
         return KernelMachine(
             self.kernel, self.vectors.astype(wanted), self.coefficients, self.intercepts
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What was prepared is prepared again, rather than stored.
+        if self.compact is not None:
+            return KernelMachine.from_compact, (self.compact, self.dtype)
         return KernelMachine, (self.kernel, self.vectors, self.coefficients, self.intercepts)
 
     def __eq__(self, other: object) -> bool:
@@ -261,6 +291,7 @@ class KernelMachine:
         return (
             self.kernel == other.kernel
             and self.dtype == other.dtype
+            and self.compact == other.compact
             and np.array_equal(self.vectors, other.vectors)
             and np.array_equal(self.coefficients, other.coefficients)
             and np.array_equal(self.intercepts, other.intercepts)
