@@ -132,7 +132,11 @@ def _grid_matrix(matrix: FloatArray, bits: int) -> GridMatrix:
 
 
 def compact_form(
-    grid: VectorGrid, coefficients: FloatArray, intercepts: FloatArray, bits: int = 16
+    grid: VectorGrid,
+    coefficients: FloatArray,
+    intercepts: FloatArray,
+    bits: int = 16,
+    unit: float | None = None,
 ) -> CompactForm:
     """A machine over a grid, with coefficients rounded to few bits.
 
@@ -142,8 +146,10 @@ def compact_form(
     coefficients : ndarray of shape (m, k)
     intercepts : ndarray of shape (k,)
     bits : int, default=16
+    unit : float, default=None
+        Of the coefficients; without it the least in which they fit.
     """
-    unit = coefficient_unit(coefficients, intercepts, bits)
+    unit = coefficient_unit(coefficients, intercepts, bits) if unit is None else unit
     return CompactForm(
         grid,
         bits,

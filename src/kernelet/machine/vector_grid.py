@@ -90,7 +90,7 @@ class VectorGrid:
     @property
     def varying(self) -> NDArray[np.bool_]:
         """The columns of the codes that are stored: those in which the vectors differ."""
-        columns: NDArray[np.bool_] = self.codes.any(axis=0)
+        columns: NDArray[np.bool_] = np.any(self.codes != 0, axis=0)
         return columns
 
     @property

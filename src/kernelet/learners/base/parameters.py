@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+from kernelet.machine.rounding import FEWEST_BITS, MOST_BITS
+
 # Costs, summed over rows and multiplied by kernel values, must not overflow in single precision.
 LARGEST_COST = 1e30
 
@@ -22,6 +24,19 @@ def count(name: str, value: Any, least: int = 1) -> int:
     """A whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def bits_or_none(name: str, value: Any) -> int | None:
+    """None, or a number of bits that vectors can be rounded to."""
+    if value is None:
+        return None
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not FEWEST_BITS <= value <= MOST_BITS:
+        raise ValueError(
+            f"{name} must be None, or a whole number from {FEWEST_BITS} to {MOST_BITS}; "
+            f"got {value!r}."
+        )
     return int(value)
 
 

@@ -12,8 +12,9 @@ from sklearn.base import clone
 
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.base.parameters import count, positive
+from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
+from kernelet.learners.direct.few_bits import round_and_solve
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
 from kernelet.learners.direct.learn import (
@@ -66,6 +67,8 @@ class DirectEstimator:
     learn_kernel: bool | str
     _learns_features = True
     _guard = staticmethod(held_out_loss)
+    # whether machines in few bits may stop looking at columns that are constant in the training rows
+    _drops_constant = True
 
     def _search_vectors(
         self,
@@ -138,6 +141,9 @@ class DirectEstimator:
         self.interrupted_ = any(search.interrupted for search in searches)
         for search in searches:
             search.warn_unless_converged(type(self).__name__)
+        bits = bits_or_none("vector_bits", getattr(self, "vector_bits", None))
+        if bits is not None:
+            return self._in_few_bits(learned, bits)
         if len(ends) == 1:
             return ends[0].machine
         return KernelMachine(
@@ -146,6 +152,12 @@ class DirectEstimator:
             block_diag(*[end.coefficients for end in ends]),
             np.concatenate([end.intercepts for end in ends]),
         )
+
+    def _in_few_bits(self, learned: LearnedVectors, bits: int) -> KernelMachine:
+        """The machine over rounded vectors, on one grid for all searches."""
+        machine, values = round_and_solve(learned, bits, drops_constant=self._drops_constant)
+        self.objective_ = float(sum(values))
+        return machine
 
     def fit_path(
         self,

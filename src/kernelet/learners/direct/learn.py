@@ -85,9 +85,13 @@ class LastFit:
 
 @dataclass(frozen=True, eq=False)
 class LearnedVectors:
-    """Where the searches ended, the chosen cost, and what learning the kernel gained."""
+    """Where the searches ended, the chosen cost, and what learning the kernel gained.
+
+    ``rows`` are those of each search, with the problem at the chosen cost.
+    """
 
     searches: list[Descent]
+    rows: list[SearchRows]
     cost: float | None
     kernel_gain: float
     interrupted: bool
@@ -156,7 +160,7 @@ def learn_vectors(
     gain = plan.kernel_gain
     if not plan.settings.task.learn.is_nothing:
         gain = ends[0].kernel_gain
-    return LearnedVectors(ends, plan.cost, gain, loop.interrupted)
+    return LearnedVectors(ends, plan.rows, plan.cost, gain, loop.interrupted)
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,11 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
     rank : int or None, default=None
         Number of rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or
         the number of features if that is smaller.
+    vector_bits : int or None, default=None
+        Round the vectors to this many bits an entry (2 to 16), on a grid that is even in the units
+        of the kernel, and solve the convex problem again over the rounded vectors; coefficients
+        then have 8 or 16 bits. 5 bits cost next to no accuracy. ``machine_`` holds exactly what
+        exports store, for instance ``export.c(model, path, dtype="q7")``.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1
@@ -142,6 +147,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         coef0: float = 0.0,
         learn_kernel: bool | str = "auto",
         rank: int | None = None,
+        vector_bits: int | None = None,
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 300,
@@ -159,6 +165,7 @@ class SparseKernelRidge(DirectEstimator, KernelRegressor):
         self.coef0 = coef0
         self.learn_kernel = learn_kernel
         self.rank = rank
+        self.vector_bits = vector_bits
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter

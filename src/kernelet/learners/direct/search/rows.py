@@ -8,22 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.search.inner_problem import (
+    BlockInnerSolution,
     BlockProblem,
+    InnerSolution,
     LossProblem,
     SearchProblem,
+    Start,
 )
 from kernelet.learners.direct.search.samples import (
     GrowingSample,
     SampleInMemory,
     SampleOutOfCore,
+    extent_of,
     smooth_of,
 )
+from kernelet.subspace import WhitenedMap
 
 
 class SearchRows(Protocol):
@@ -60,6 +66,17 @@ class SearchRows(Protocol):
         """A growing sample, for a search over this many vectors; the problem is smooth."""
         ...
 
+    def solve(
+        self, space: WhitenedMap, start: Start | None
+    ) -> InnerSolution | BlockInnerSolution:
+        """The inner problem over all rows, with a certificate."""
+        ...
+
+    @property
+    def is_constant(self) -> NDArray[np.bool_]:
+        """The columns in which all rows are the same."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class RowsInMemory:
@@ -89,6 +106,13 @@ class RowsInMemory:
     def sample(self, seed: int, n_vectors: int) -> SampleInMemory:
         return SampleInMemory(self.X, smooth_of(self.inner), seed)
 
+    def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution:
+        return self.inner.solve(space.features(self.X), start)
+
+    @property
+    def is_constant(self) -> NDArray[np.bool_]:
+        return np.asarray(extent_of(self.X) == 0.0)
+
 
 class RowsOutOfCore:
     """Rows in files or on Dask, of which a sample is in memory; see `SearchRows`.
@@ -112,6 +136,15 @@ class RowsOutOfCore:
 
     def sample(self, seed: int, n_vectors: int) -> SampleOutOfCore:
         return SampleOutOfCore(self.data, self.problem, seed, n_vectors)
+
+    def solve(
+        self, space: WhitenedMap, start: Start | None
+    ) -> InnerSolution | BlockInnerSolution:
+        return self.problem.solve(self.data.rows, self.data.sample, space, start)
+
+    @property
+    def is_constant(self) -> NDArray[np.bool_]:
+        return np.asarray(self.data.spread == 0.0)
 
 
 def labelled_rows(
