@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -9,16 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_X_y
 
-from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.base.parameters import choice, count
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.learners.base.parameters import bits_or_none, choice, count
 from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
+from kernelet.learners.direct.few_bits import in_few_bits
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
 from kernelet.learners.direct.problems.svm import SVMProblem
-from kernelet.learners.direct.reduced_set import ReducedSet, learn_reduced_set, reduced_set_of
+from kernelet.learners.direct.reduced_set import (
+    ReducedSet,
+    learn_reduced_set,
+    reduced_set_of,
+    rounded_reduced_set,
+)
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
+from kernelet.machine.rounding import vector_grid
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
 # with a larger tolerance would stop at once.
@@ -36,6 +44,7 @@ def compress(
     C: float | None = None,
     n_init: int = 1,
     max_iter: int | None = None,
+    vector_bits: int | None = None,
     random_state: int = 0,
 ) -> Compressed | KernelMachine:
     r"""Give a fitted model fewer vectors.
@@ -66,6 +75,9 @@ def compress(
     max_iter : int or None, default=None
         Steps of L-BFGS over the vectors. None means 50 for up to 50 vectors and fewer for more, 10
         from 250 on: with more vectors the start is nearer to the model, and steps cost more.
+    vector_bits : int or None, default=None
+        Round the vectors to this many bits an entry (2 to 16) and learn the coefficients again
+        over the rounded vectors, by (4) or by what ``refit`` says.
     random_state : int, default=0
         Seeds the initial vectors.
 
@@ -87,14 +99,19 @@ def compress(
     count("n_vectors", n_vectors)
     choice("refit", refit, REFITS)
     count("n_init", n_init)
+    bits = bits_or_none("vector_bits", vector_bits)
     steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
     adapted = adapt(model)
     reduced = learn_reduced_set(
         adapted.machine, n_vectors, n_init=n_init, max_iter=steps, random_state=random_state
     )
     if refit != "none":
-        refitted = _refitted(adapted, reduced.machine, X, y, refit, C, steps, random_state)
+        refit_rows = _refit_rows(adapted, X, y, refit, C)
+        refitted = _refitted(refit_rows, reduced.machine, refit, bits, steps, random_state)
         reduced = reduced_set_of(adapted.machine, refitted)
+    elif bits is not None:
+        rounded = rounded_reduced_set(adapted.machine, reduced.machine, bits)
+        reduced = reduced_set_of(adapted.machine, rounded)
     return _read_like(adapted, reduced, model)
 
 
@@ -113,16 +130,19 @@ def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed 
     return small
 
 
-def _refitted(
-    adapted: Adapted,
-    machine: KernelMachine,
-    X: ArrayLike | None,
-    y: ArrayLike | None,
-    refit: str,
-    C: float | None,
-    max_iter: int,
-    random_state: int,
-) -> KernelMachine:
+@dataclass(frozen=True, eq=False)
+class _RefitRows:
+    """Training rows, and the problems of the model over them."""
+
+    X: Rows
+    Y: FloatArray
+    costs: FloatArray
+    loss: str
+
+
+def _refit_rows(
+    adapted: Adapted, X: ArrayLike | None, y: ArrayLike | None, refit: str, C: float | None
+) -> _RefitRows:
     if adapted.classes is None:
         raise ValueError(
             f'refit="{refit}" fits class labels; this model has none. Use refit="none".'
@@ -135,21 +155,40 @@ def _refitted(
         raise ValueError(f"y holds {unknown.tolist()!r}, which the model does not know.")
     cost = C if C is not None else adapted.C
     codes = np.searchsorted(adapted.classes, y)
-    Y, costs = _targets(adapted, codes, 1.0 if cost is None else cost)
-    vectors = np.asarray(machine.vectors, dtype=np.float64)
-    if refit == "margin":
-        return learn_with_vectors(X, Y, costs, machine.kernel, vectors, loss=adapted.loss).machine
-    problem = SVMProblem(Y, costs, adapted.loss, INNER_SHARE * _DIRECT_TOL)
-    descent = learn_direct(
-        X,
-        machine.kernel,
-        problem,
-        vectors,
-        max_iter=max_iter,
-        tol=_DIRECT_TOL,
-        random_state=random_state,
+    return _RefitRows(X, *_targets(adapted, codes, 1.0 if cost is None else cost), adapted.loss)
+
+
+def _refitted(
+    rows: _RefitRows,
+    machine: KernelMachine,
+    refit: str,
+    bits: int | None,
+    max_iter: int,
+    random_state: int,
+) -> KernelMachine:
+    """The machine with coefficients, or vectors as well, learned from the rows."""
+    if refit == "direct":
+        machine = learn_direct(
+            rows.X,
+            machine.kernel,
+            SVMProblem(rows.Y, rows.costs, rows.loss, INNER_SHARE * _DIRECT_TOL),
+            np.asarray(machine.vectors, dtype=np.float64),
+            max_iter=max_iter,
+            tol=_DIRECT_TOL,
+            random_state=random_state,
+        ).best.machine
+        if bits is None:
+            return machine
+    kernel, vectors = machine.kernel, np.asarray(machine.vectors, dtype=np.float64)
+    if bits is None:
+        return learn_with_vectors(
+            rows.X, rows.Y, rows.costs, kernel, vectors, loss=rows.loss
+        ).machine
+    grid = vector_grid(kernel, vectors, bits)
+    again = learn_with_vectors(
+        rows.X, rows.Y, rows.costs, grid.full_kernel, grid.vectors, loss=rows.loss
     )
-    return descent.best.machine
+    return in_few_bits(grid, again.machine, rows.X)
 
 
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:

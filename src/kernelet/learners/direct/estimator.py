@@ -67,7 +67,7 @@ class DirectEstimator:
     learn_kernel: bool | str
     _learns_features = True
     _guard = staticmethod(held_out_loss)
-    # whether machines in few bits may stop looking at columns that are constant in the training rows
+    # whether machines in few bits may leave out columns that are constant in the training rows
     _drops_constant = True
 
     def _search_vectors(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.few_bits import in_few_bits
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.losses.base import Machine
+from kernelet.learners.direct.search.samples import extent_of
 from kernelet.machine import KernelMachine
+from kernelet.machine.rounding import vector_grid
 from kernelet.solvers.blocks.hinge import block_hinge
 from kernelet.subspace import EmpiricalMap, SubspaceMap, WhitenedMap
 
@@ -81,11 +84,21 @@ def learn_classes(
     *,
     regularizer: str = "margin",
     tol: float = 1e-6,
+    vector_bits: int | None = None,
 ) -> FixedVectors:
     """`learn_with_vectors` for the classes of a training set; a row costs C times its weight.
 
-    The rows may be out of core; the hinge has its own solver for that.
+    The rows may be out of core; the hinge has its own solver for that. With ``vector_bits`` the
+    vectors, and then the coefficients, are rounded.
     """
+    if vector_bits is not None:
+        near = data.at_hand
+        droppable = np.asarray(extent_of(near.X) == 0.0)
+        grid = vector_grid(kernel, vectors, vector_bits, droppable=droppable)
+        learned = learn_classes(
+            data, C, grid.full_kernel, grid.vectors, regularizer=regularizer, tol=tol
+        )
+        return replace(learned, machine=in_few_bits(grid, learned.machine, near.X))
     if isinstance(data, OutOfCoreData):
         space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
         return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))

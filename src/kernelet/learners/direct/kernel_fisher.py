@@ -13,14 +13,17 @@ from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.parameters import positive
+from kernelet.learners.base.parameters import bits_or_none, positive
 from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.few_bits import in_few_bits
 from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.fixed_vectors import learn_classes
 from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.rows import labelled_rows
 from kernelet.machine import KernelMachine
+from kernelet.machine.rounding import vector_grid
 from kernelet.solvers import hinge_ridge_many
 from kernelet.solvers.blocks.margins import Targets
 
@@ -169,9 +172,16 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
         problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
         rows = labelled_rows(data, problem, self.classes_)
         end = self._directions(rows, data.kernel, data.rng)
-        if self.n_vectors is None:
+        bits = bits_or_none("vector_bits", self.vector_bits)
+        if self.n_vectors is not None:
+            return learn_classes(data, C, end.kernel, end.vectors, vector_bits=bits).machine
+        if bits is None:
             return self._with_bias(data.at_hand, end, C)
-        return learn_classes(data, C, end.kernel, end.vectors).machine
+        X = data.at_hand.X
+        grid = vector_grid(end.kernel, end.vectors, bits, droppable=rows.is_constant)
+        objective = MarginalObjective(X, grid.full_kernel, rows.inner)
+        again = objective.without_gradient(grid.vectors)
+        return in_few_bits(grid, self._with_bias(data.at_hand, again, C), X)
 
     def _with_bias(self, data: TrainingData, end: Evaluation, C: float) -> KernelMachine:
         """Slope and bias of each direction from an SVM on the one projected feature."""
@@ -183,7 +193,7 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
         ]
         slopes = np.array([line.weights[0] for line in lines])
         intercepts = np.array([line.intercept for line in lines])
-        return KernelMachine(data.kernel, end.vectors, end.coefficients * slopes, intercepts)
+        return KernelMachine(end.kernel, end.vectors, end.coefficients * slopes, intercepts)
 
     def _leaves(self, X: Any) -> bool:
         # if every row is a vector, rows that can be copied into memory are copied

@@ -8,12 +8,14 @@ import numpy as np
 
 from kernelet.kernels import Gaussian
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.few_bits import in_few_bits
 from kernelet.learners.direct.problems.reduced_set import ReducedSetProblem
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.objective import Evaluation
 from kernelet.learners.direct.search.vector_exchange import revived
 from kernelet.machine import KernelMachine
+from kernelet.machine.rounding import vector_grid
 from kernelet.subspace import seed_vectors
 
 # The fixed-point iteration finds vectors one after the other. If it needs more kernel values than
@@ -143,19 +145,35 @@ def _end_of_search(
 
 
 def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:
-    """A smaller machine with the same kernel, and its error compared with the given one."""
+    """A smaller machine, and its error compared with the given one.
+
+    In the feature space, or in the values at the vectors if the kernels differ or have none.
+    """
     X, a = machine.vectors, machine.coefficients
     Z, beta = smaller.vectors, smaller.coefficients
     kernel = machine.kernel
     values = kernel(X, X) @ a
     squared_norm = float((a * values).sum())
-    if kernel.is_positive_definite:
+    if kernel.is_positive_definite and smaller.kernel == kernel:
         cross = float((a * (kernel(X, Z) @ beta)).sum())
         squared_error = squared_norm - 2.0 * cross + float((beta * (kernel(Z, Z) @ beta)).sum())
     else:
         squared_norm = float(np.square(values).sum())
-        squared_error = float(np.square(values - kernel(X, Z) @ beta).sum())
+        squared_error = float(np.square(values - smaller.kernel(X, Z) @ beta).sum())
     return ReducedSet.of(smaller, squared_error, squared_norm)
+
+
+def rounded_reduced_set(machine: KernelMachine, smaller: KernelMachine, bits: int) -> KernelMachine:
+    """The smaller machine with vectors of few bits, and coefficients nearest to the given one."""
+    Z = np.asarray(smaller.vectors, dtype=np.float64)
+    grid = vector_grid(smaller.kernel, Z, bits)
+    X, a = (np.asarray(part, np.float64) for part in (machine.vectors, machine.coefficients))
+    kernel, Z = grid.full_kernel, grid.vectors
+    if kernel == machine.kernel and kernel.is_positive_definite:
+        beta, *_ = np.linalg.lstsq(kernel(Z, Z), kernel(Z, X) @ a, rcond=_NULL)  # (47)
+    else:
+        beta, *_ = np.linalg.lstsq(kernel(X, Z), machine.kernel(X, X) @ a, rcond=_NULL)
+    return in_few_bits(grid, KernelMachine(kernel, Z, beta, machine.intercepts), X)
 
 
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:

@@ -17,7 +17,7 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.parameters import choice, count, positive
+from kernelet.learners.base.parameters import bits_or_none, choice, count, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.fixed_vectors import (
@@ -146,6 +146,7 @@ class ReducedSVC(KernelClassifier):
                 vectors,
                 regularizer=self.regularizer,
                 tol=self.tol,
+                vector_bits=bits_or_none("vector_bits", self.vector_bits),
             )
         return self._stored(learned)
 

@@ -66,9 +66,7 @@ class SearchRows(Protocol):
         """A growing sample, for a search over this many vectors; the problem is smooth."""
         ...
 
-    def solve(
-        self, space: WhitenedMap, start: Start | None
-    ) -> InnerSolution | BlockInnerSolution:
+    def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution | BlockInnerSolution:
         """The inner problem over all rows, with a certificate."""
         ...
 
@@ -137,9 +135,7 @@ class RowsOutOfCore:
     def sample(self, seed: int, n_vectors: int) -> SampleOutOfCore:
         return SampleOutOfCore(self.data, self.problem, seed, n_vectors)
 
-    def solve(
-        self, space: WhitenedMap, start: Start | None
-    ) -> InnerSolution | BlockInnerSolution:
+    def solve(self, space: WhitenedMap, start: Start | None) -> InnerSolution | BlockInnerSolution:
         return self.problem.solve(self.data.rows, self.data.sample, space, start)
 
     @property
