@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,8 +83,8 @@ def nearest_powers(values: FloatArray) -> Powers:
     return _powers(values, np.rint)
 
 
-def covering_powers(values: FloatArray) -> Powers:
-    """The least such numbers that are no smaller, up to rounding.
+def covering_powers(values: FloatArray, base: float | None = None) -> Powers:
+    """The least such numbers that are no smaller, up to rounding; ``base`` is at least as large.
 
     Examples
     --------
@@ -91,12 +92,13 @@ def covering_powers(values: FloatArray) -> Powers:
     array([3.       , 1.6357616])
     """
     # a value that is a power but for its last digits is that power
-    return _powers(values, lambda code: np.floor(code + 1e-9))
+    return _powers(values, lambda code: np.floor(code + 1e-9), base)
 
 
-def _powers(values: FloatArray, to_whole: np.ufunc | object) -> Powers:
-    base = float(values.max())
-    assert callable(to_whole)
+def _powers(
+    values: FloatArray, to_whole: Callable[[FloatArray], FloatArray], base: float | None = None
+) -> Powers:
+    base = float(values.max()) if base is None else base
     with np.errstate(divide="ignore"):
         codes = to_whole(PER_OCTAVE * np.log2(base / np.maximum(values, np.finfo(float).tiny)))
     return Powers(base, np.clip(codes, 0, LARGEST_CODE).astype(np.uint8))

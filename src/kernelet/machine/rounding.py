@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from kernelet.kernels import Kernel, ProjectedFeatures, ScaledFeatures
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.used_features import used_features
-from kernelet.machine.compact import CompactForm
+from kernelet.machine.compact import INTERCEPT_STEPS, CompactForm
 from kernelet.machine.powers import Powers, covering_powers, nearest_powers
 from kernelet.machine.vector_grid import GridMatrix, VectorGrid
 
@@ -20,8 +21,8 @@ _STEP_BITS = 8
 # Entries that differ by less than this share of the largest are the same: what is left of
 # arithmetic in double precision, and of a search in single precision.
 _SAME = 1e-6
-# Intercepts are integers of 32 bits in units of the coefficients.
-_LARGEST_INTERCEPT = 2**31 - 1
+# Intercepts are integers of 32 bits; a bit is left for rounding the coefficients to move them.
+_LARGEST_INTERCEPT = 2**30
 
 
 def vector_grid(
@@ -54,7 +55,7 @@ def vector_grid(
     >>> from kernelet.kernels import Gaussian
     >>> grid = vector_grid(Gaussian(0.5), np.array([[0.0, 3.0], [1.4, 3.0], [2.1, 3.0]]), 3)
     >>> grid.codes.tolist(), grid.vectors.round(3).tolist()
-    ([[0, 0], [5, 0], [7, 0]], [[0.0, 3.0], [1.5, 3.0], [2.1, 3.0]])
+    ([[0, 4], [5, 4], [7, 4]], [[0.0, 3.0], [1.5, 3.0], [2.1, 3.0]])
     """
     used = used_features(kernel, vectors.shape[1])
     matrix, scales, inner = None, None, kernel
@@ -68,10 +69,10 @@ def vector_grid(
         if isinstance(kernel, ScaledFeatures):
             inner, scales = kernel.kernel, nearest_powers(np.array(kernel.scales)[used])
         points = vectors[:, used] * (1.0 if scales is None else scales.values)
-    zeros, steps = _lattice(points, bits)
-    codes = rounded_codes(points, zeros, steps, bits)
+    centres, steps = _lattice(points, bits)
+    codes = _nearest_codes(points, centres, steps, bits)
     d = vectors.shape[1]
-    return VectorGrid(inner, d, used, bits, codes, zeros, steps, scales, matrix)
+    return VectorGrid(inner, d, used, bits, codes, centres, steps, scales, matrix)
 
 
 def is_flat(vectors: FloatArray) -> NDArray[np.bool_]:
@@ -81,37 +82,39 @@ def is_flat(vectors: FloatArray) -> NDArray[np.bool_]:
     return flat
 
 
-def rounded_codes(
-    points: FloatArray, zeros: NDArray[np.int32], steps: Powers, bits: int
-) -> NDArray[np.uint16]:
-    """The codes of the nearest points of a grid."""
-    nearest = np.rint(points / steps.values) - zeros
-    return np.clip(nearest, 0, 2**bits - 1).astype(np.uint16)
-
-
 def moved_to(grid: VectorGrid, points: FloatArray) -> VectorGrid:
     """The same grid with the vectors at the points of it that are nearest to the given ones."""
-    return replace(grid, codes=rounded_codes(points, grid.zeros, grid.steps, grid.bits))
+    return replace(grid, codes=_nearest_codes(points, grid.centres, grid.steps, grid.bits))
+
+
+def _nearest_codes(
+    points: FloatArray, centres: NDArray[np.int32], steps: Powers, bits: int
+) -> NDArray[np.uint16]:
+    """The codes of the nearest points of a grid."""
+    nearest = np.rint(points / steps.values) - centres + 2 ** (bits - 1)
+    codes: NDArray[np.uint16] = np.clip(nearest, 0, 2**bits - 1).astype(np.uint16)
+    return codes
 
 
 def _lattice(points: FloatArray, bits: int) -> tuple[NDArray[np.int32], Powers]:
-    """Zeros and steps of a grid that covers the points."""
+    """Centres and steps of a grid that covers the points."""
     m, r = points.shape
     low, high = points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)
     if m == 0:
         low, high = np.zeros(r), np.zeros(r)
     largest = float(np.abs(points).max(initial=0.0)) or 1.0
     flat = is_flat(points) if m else np.ones(r, dtype=bool)
-    # where all vectors are the same, as fine a step as zeros of 15 bits allow
+    # where all vectors are the same, as fine a step as centres of 15 bits allow
     span = np.where(flat, largest * 2.0**-14 * (2**bits - 1), high - low)
     # Both ends are rounded to the grid, so that all codes are used.
     steps = covering_powers(span / (2**bits - 1))
     if not flat.all() and _saved_bits(steps, flat) * m <= _STEP_BITS:
         coarsest = float(steps.values[~flat].max())
         steps = Powers(coarsest, np.zeros(r, dtype=np.uint8))
-    # zeros have 32 bits; rows so far from the origin have lost these digits long before
-    zeros = np.clip(np.rint(low / steps.values), -(2.0**30), 2.0**30).astype(np.int32)
-    return zeros, steps
+    lowest = np.rint(low / steps.values)
+    centres = np.where(flat, lowest, lowest + 2 ** (bits - 1))
+    # centres have 32 bits; rows so far from the origin have lost these digits long before
+    return np.clip(centres, -(2.0**30), 2.0**30).astype(np.int32), steps
 
 
 def _saved_bits(steps: Powers, flat: NDArray[np.bool_]) -> float:
@@ -131,36 +134,44 @@ def _grid_matrix(matrix: FloatArray, bits: int) -> GridMatrix:
     return GridMatrix(codes.astype(np.int16), steps)
 
 
+def coefficient_scales(coefficients: FloatArray, intercepts: FloatArray, bits: int) -> Powers:
+    """The least scales, one for each vector, in which coefficients of few bits fit.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (m, k)
+    intercepts : ndarray of shape (k,)
+    bits : int
+
+    Examples
+    --------
+    >>> scales = coefficient_scales(np.array([[30.0, 1.0], [2.0, -7.0]]), np.zeros(2), 5)
+    >>> scales.values.tolist()
+    [2.0, 0.5]
+    """
+    sizes = np.abs(coefficients).max(axis=1, initial=0.0) / (2 ** (bits - 1) - 1)
+    largest = float(sizes.max(initial=0.0))
+    # the largest is the unit of the intercepts as well
+    least = INTERCEPT_STEPS * float(np.abs(intercepts).max(initial=0.0)) / _LARGEST_INTERCEPT
+    base = max(largest, least) or 1.0
+    return covering_powers(sizes, base)
+
+
 def compact_form(
-    grid: VectorGrid,
-    coefficients: FloatArray,
-    intercepts: FloatArray,
-    bits: int = 16,
-    unit: float | None = None,
+    grid: VectorGrid, coefficients: NDArray[Any], scales: Powers, intercepts: FloatArray, bits: int
 ) -> CompactForm:
-    """A machine over a grid, with coefficients rounded to few bits.
+    """A machine over a grid.
 
     Parameters
     ----------
     grid : VectorGrid
     coefficients : ndarray of shape (m, k)
+        Whole numbers.
+    scales : Powers of m vectors
     intercepts : ndarray of shape (k,)
-    bits : int, default=16
-    unit : float, default=None
-        Of the coefficients; without it the least in which they fit.
+    bits : int
+        Of the coefficients.
     """
-    unit = coefficient_unit(coefficients, intercepts, bits) if unit is None else unit
-    return CompactForm(
-        grid,
-        bits,
-        np.rint(coefficients / unit).astype(np.int16),
-        np.rint(intercepts / unit).astype(np.int32),
-        unit,
-    )
-
-
-def coefficient_unit(coefficients: FloatArray, intercepts: FloatArray, bits: int) -> float:
-    """The least unit in which coefficients of ``bits`` bits, and intercepts of 32, fit."""
-    largest = 2 ** (bits - 1) - 1
-    size = float(np.abs(coefficients).max(initial=0.0)) / largest
-    return max(size, float(np.abs(intercepts).max(initial=0.0)) / _LARGEST_INTERCEPT) or 1.0
+    unit = scales.base / INTERCEPT_STEPS
+    whole = np.rint(np.clip(intercepts / unit, -(2.0**31) + 1, 2.0**31 - 1))
+    return CompactForm(grid, bits, coefficients.astype(np.int16), scales, whole.astype(np.int32))

@@ -9,14 +9,15 @@ import numpy as np
 
 from kernelet.kernels import Gaussian
 from kernelet.kernels.input_stage import input_stage
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.used_features import used_features
 from kernelet.machine.compact import CompactForm
 from kernelet.machine.machine import KernelMachine
+from kernelet.machine.packing import packed_bytes
+from kernelet.machine.powers import PER_OCTAVE
 from kernelet.machine.vector_grid import VectorGrid
 
 TARGETS = ("c",)
-# Codes of up to this many bits are packed; longer ones are integers of 16 bits.
-MOST_PACKED_BITS = 8
 # Squared lengths of vectors, in units of a factor of 2 in the kernel, that 16 bits hold: with 10
 # bits after the point a kernel value moves by 3.4e-4 of itself at most.
 LONGEST_IN_16_BITS = 64.0
@@ -33,7 +34,7 @@ class Storage:
     features : int
         What is stored once for each feature: scales, steps, zeros, and which features are in use.
     lengths : int
-        The squared length of each vector.
+        The squared length of each vector, and the scale of its coefficients.
     matrix : int
         In front of the kernel, with its steps.
     coefficients, intercepts : int
@@ -63,7 +64,8 @@ def stored_bytes(machine: KernelMachine, target: str = "c", *, n_labels: int = 0
     Parameters
     ----------
     machine : KernelMachine
-        If its numbers are rounded to few bits, the integers are counted, else float32.
+        If its numbers are rounded to few bits and its kernel is Gaussian, the integers are
+        counted, else float32.
     target : {"c"}, default="c"
         Exported C: ``dtype="q7"`` for a machine in few bits, otherwise ``dtype="float32"``.
     n_labels : int, default=0
@@ -86,7 +88,7 @@ def stored_bytes(machine: KernelMachine, target: str = "c", *, n_labels: int = 0
 
 def storage(machine: KernelMachine, *, n_labels: int = 0) -> Storage:
     """What the bytes of `stored_bytes` are made of."""
-    if machine.compact is not None:
+    if machine.compact is not None and isinstance(machine.compact.grid.kernel, Gaussian):
         return compact_storage(machine.compact, n_labels=n_labels)
     return float_storage(machine, n_labels=n_labels)
 
@@ -111,28 +113,23 @@ def compact_storage(form: CompactForm, *, n_labels: int = 0) -> Storage:
     """Of a machine in few bits."""
     grid = form.grid
     n_used, n_varying = grid.used.size, int(grid.varying.sum())
-    features = grid.zeros.size * zero_bytes(grid)
-    features += 0 if grid.steps.is_one else grid.zeros.size
+    features = grid.centres.size * centre_bytes(grid)
+    features += 0 if grid.steps.is_one else grid.centres.size
     features += 0 if grid.scales is None or grid.scales.is_one else n_used
-    features += mask_bytes(n_used, grid.n_features) + mask_bytes(n_varying, grid.zeros.size)
+    features += mask_bytes(n_used, grid.n_features) + mask_bytes(n_varying, grid.centres.size)
     matrix = 0
     if grid.matrix is not None:
-        matrix = len(grid.matrix.codes) * packed_bytes(n_used, grid.bits)
+        matrix = packed_bytes(grid.matrix.codes.size, grid.bits)
         matrix += 0 if grid.matrix.steps.is_one else n_used
     return Storage(
-        vectors=len(grid.codes) * packed_bytes(n_varying, grid.bits),
+        vectors=packed_bytes(len(grid.codes) * n_varying, grid.bits),
         features=features,
-        lengths=len(grid.codes) * length_bytes(grid),
+        lengths=len(grid.codes) * length_bytes(form),
         matrix=matrix,
-        coefficients=form.coefficients.size * form.coefficient_bits // 8,
+        coefficients=packed_bytes(form.coefficients.size, form.coefficient_bits),
         intercepts=form.intercepts.size * integer_bytes(form.intercepts, least=2),
         labels=n_labels,
     )
-
-
-def packed_bytes(n_codes: int, bits: int) -> int:
-    """Of the codes of a vector, which begin at a byte."""
-    return 2 * n_codes if bits > MOST_PACKED_BITS else math.ceil(n_codes * bits / 8)
 
 
 def mask_bytes(n_chosen: int, n: int) -> int:
@@ -140,11 +137,11 @@ def mask_bytes(n_chosen: int, n: int) -> int:
     return 0 if n_chosen == n else math.ceil(n / 8)
 
 
-def zero_bytes(grid: VectorGrid) -> int:
-    """Of the zero of a feature; none is stored where all are the same."""
-    if (grid.zeros == grid.zeros[:1]).all():
+def centre_bytes(grid: VectorGrid) -> int:
+    """Of the centre of a feature; none is stored where all are the same."""
+    if (grid.centres == grid.centres[:1]).all():
         return 0
-    return integer_bytes(grid.zeros)
+    return integer_bytes(grid.centres)
 
 
 def integer_bytes(numbers: np.ndarray[tuple[int, ...], np.dtype[np.int32]], least: int = 1) -> int:
@@ -154,14 +151,20 @@ def integer_bytes(numbers: np.ndarray[tuple[int, ...], np.dtype[np.int32]], leas
     return next(s for s in sizes if -(2 ** (8 * s - 1)) <= low and high < 2 ** (8 * s - 1))
 
 
-def squared_lengths(grid: VectorGrid) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """gamma |a c_j|^2 of a Gaussian kernel, measured from the zeros, in factors of 2."""
-    gamma = grid.kernel.gamma if isinstance(grid.kernel, Gaussian) else 1.0
-    lengths = gamma * np.square(grid.codes * grid.steps.values).sum(axis=1)
-    in_octaves: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = lengths / math.log(2.0)
-    return in_octaves
+def damping(form: CompactForm) -> FloatArray:
+    r"""By how many factors of 2 each vector is below the largest at the centre of the grid.
+
+    With a Gaussian kernel, the scale of a vector is part of its squared length:
+
+    .. math:: s_j \, k(z_j, o) = s_{max} 2^{-u_j}
+    """
+    grid = form.grid
+    gamma = grid.kernel.gamma if isinstance(grid.kernel, Gaussian) else 0.0
+    lengths = gamma * np.square(grid.offsets * grid.steps.values).sum(axis=1)
+    octaves: FloatArray = lengths / math.log(2.0) + form.scales.codes / PER_OCTAVE
+    return octaves
 
 
-def length_bytes(grid: VectorGrid) -> int:
-    """Of the squared length of a vector."""
-    return 2 if float(squared_lengths(grid).max(initial=0.0)) < LONGEST_IN_16_BITS else 4
+def length_bytes(form: CompactForm) -> int:
+    """Of the squared length of a vector, scale included."""
+    return 2 if float(damping(form).max(initial=0.0)) < LONGEST_IN_16_BITS else 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,6 @@ from numpy.typing import NDArray
 from kernelet.kernels import Kernel, ProjectedFeatures, ScaledFeatures
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine.powers import Powers
-
-IntArray = NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class VectorGrid:
 
     With scales s of the features,
 
-    .. math:: s_f z_{jf} = a_f (o_f + c_{jf}), \qquad 0 \le c_{jf} < 2^{bits},
+    .. math:: s_f z_{jf} = a_f (o_f + c_{jf} - h), \qquad 0 \le c_{jf} < 2^{bits} = 2 h,
 
     where the steps a and the scales s are `Powers`, a byte each. With a matrix A in front of the
     kernel, f counts its rows and the left side is :math:`(A z_j)_f`. Everything here is an
@@ -67,8 +64,8 @@ class VectorGrid:
         Of a code.
     codes : ndarray of shape (m, r), uint16
         c; r is u, or the number of rows of the matrix.
-    zeros : ndarray of shape (r,), int32
-        o. A column of the codes that is 0 for all vectors is not stored.
+    centres : ndarray of shape (r,), int32
+        o. A column of the codes that is h for all vectors is not stored.
     steps : Powers of r numbers
         a.
     scales : Powers of u numbers or None
@@ -82,21 +79,32 @@ class VectorGrid:
     used: NDArray[np.int64]
     bits: int
     codes: NDArray[np.uint16]
-    zeros: NDArray[np.int32]
+    centres: NDArray[np.int32]
     steps: Powers
     scales: Powers | None = None
     matrix: GridMatrix | None = None
 
     @property
+    def half(self) -> int:
+        """h, the code of a vector that is at the centre."""
+        return 1 << (self.bits - 1)
+
+    @property
+    def offsets(self) -> NDArray[np.int32]:
+        """c - h, in steps from the centre."""
+        return self.codes.astype(np.int32) - self.half
+
+    @property
     def varying(self) -> NDArray[np.bool_]:
         """The columns of the codes that are stored: those in which the vectors differ."""
-        columns: NDArray[np.bool_] = np.any(self.codes != 0, axis=0)
+        columns: NDArray[np.bool_] = np.any(self.codes != self.half, axis=0)
         return columns
 
     @property
     def points(self) -> FloatArray:
         """The vectors as the kernel sees them, of shape (m, r)."""
-        return points_on_grid(self.codes, self.zeros, self.steps)
+        points: FloatArray = (self.centres.astype(np.int64) + self.offsets) * self.steps.values
+        return points
 
     @property
     def full_kernel(self) -> Kernel:
@@ -127,7 +135,7 @@ class VectorGrid:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, VectorGrid):
             return NotImplemented
-        arrays = ("used", "codes", "zeros")
+        arrays = ("used", "codes", "centres")
         values = ("kernel", "n_features", "bits", "steps", "scales", "matrix")
         return all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays) and all(
             getattr(self, v) == getattr(other, v) for v in values
@@ -135,9 +143,3 @@ class VectorGrid:
 
     def __hash__(self) -> int:
         return hash((self.kernel, self.n_features, self.bits, self.codes.tobytes()))
-
-
-def points_on_grid(codes: IntArray | NDArray[Any], zeros: IntArray, steps: Powers) -> FloatArray:
-    """a (o + c), of each vector and feature."""
-    points: FloatArray = (zeros + codes.astype(np.int64)) * steps.values
-    return points

@@ -15,7 +15,8 @@ from kernelet.learners.base.parameters import bits_or_none, choice, count
 from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
-from kernelet.learners.direct.few_bits import in_few_bits
+from kernelet.learners.direct.coefficient_bits import in_few_bits
+from kernelet.learners.direct.few_bits import svm_judge
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.reduced_set import (
@@ -102,12 +103,12 @@ def compress(
     bits = bits_or_none("vector_bits", vector_bits)
     steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
     adapted = adapt(model)
+    rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
     reduced = learn_reduced_set(
         adapted.machine, n_vectors, n_init=n_init, max_iter=steps, random_state=random_state
     )
-    if refit != "none":
-        refit_rows = _refit_rows(adapted, X, y, refit, C)
-        refitted = _refitted(refit_rows, reduced.machine, refit, bits, steps, random_state)
+    if rows is not None:
+        refitted = _refitted(rows, reduced.machine, refit, bits, steps, random_state)
         reduced = reduced_set_of(adapted.machine, refitted)
     elif bits is not None:
         rounded = rounded_reduced_set(adapted.machine, reduced.machine, bits)
@@ -188,7 +189,8 @@ def _refitted(
     again = learn_with_vectors(
         rows.X, rows.Y, rows.costs, grid.full_kernel, grid.vectors, loss=rows.loss
     )
-    return in_few_bits(grid, again.machine, rows.X)
+    judge = svm_judge(rows.X, rows.Y, rows.costs, rows.loss, again.machine)
+    return in_few_bits(grid, again.machine, judge)
 
 
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:

@@ -6,40 +6,20 @@ nothing. (On letter, 8 bits without solving again turn 4.4 % of errors into 12.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from scipy.linalg import block_diag, cho_factor
+from scipy.linalg import block_diag
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.learners.direct.coefficient_bits import Judge, every, in_few_bits
 from kernelet.learners.direct.learn import LearnedVectors
-from kernelet.machine import CompactForm, KernelMachine, VectorGrid
-from kernelet.machine.rounding import coefficient_unit, compact_form, vector_grid
+from kernelet.learners.direct.problems.svm import SVMProblem
+from kernelet.learners.direct.search.inner_problem import LossProblem
+from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
+from kernelet.machine import KernelMachine
+from kernelet.machine.rounding import vector_grid
 from kernelet.subspace import WhitenedMap
-
-# The share of their spread by which rounding the coefficients to 8 bits may move scores, a root
-# mean square. By validation on training rows of five sets errors then stay what they are.
-_MOST_MOVED = 0.02
-# Rows by which that is judged: a mean square over as many has an error of 3 %.
-_JUDGING_ROWS = 2000
-# Added to the diagonal of a Gram matrix of the kernel values, in units of its largest entry, so
-# that it has a Cholesky factor: rounding is done in double precision.
-_JITTER = 1e-12
-
-
-def in_few_bits(grid: VectorGrid, machine: KernelMachine, X: Rows) -> KernelMachine:
-    """A machine over the vectors of a grid, with coefficients of 8 or 16 bits.
-
-    Parameters
-    ----------
-    grid : VectorGrid
-    machine : KernelMachine
-        Over its vectors, with any coefficients.
-    X : array or CSR of shape (n, d)
-        Rows whose scores should change little.
-    """
-    every = -(-X.shape[0] // _JUDGING_ROWS)
-    K = machine.kernel(X[::every], machine.vectors)
-    form = rounded_coefficients(grid, machine.coefficients, machine.intercepts, K)
-    return KernelMachine.from_compact(form)
 
 
 def round_and_solve(
@@ -61,49 +41,50 @@ def round_and_solve(
     grid = vector_grid(ends[0].kernel, Z, bits, droppable=droppable)
     kernel, vectors = grid.full_kernel, grid.vectors
     sizes = np.cumsum([len(end.vectors) for end in ends])[:-1]
-    betas, intercepts, values = [], [], []
+    betas, intercepts, values, slopes = [], [], [], []
     for end, own, part in zip(ends, rows, np.split(vectors, sizes), strict=True):
         space = WhitenedMap.from_vectors(kernel, part)
         solution = own.solve(space, (space.weights(end.coefficients), end.intercepts))
         betas.append(space.coefficients(solution.weights))
         intercepts.append(solution.intercepts)
         values.append(solution.value)
+        slopes.append(solution.score_gradient)
     machine = KernelMachine(kernel, vectors, block_diag(*betas), np.concatenate(intercepts))
-    return in_few_bits(grid, machine, rows[0].X), values
+    return in_few_bits(grid, machine, _judge(rows, slopes)), values
 
 
-def rounded_coefficients(
-    grid: VectorGrid, coefficients: FloatArray, intercepts: FloatArray, K: FloatArray
-) -> CompactForm:
-    """Coefficients in 8 bits if scores of rows with these kernel values hardly move, else 16."""
-    scores = K @ coefficients
-    spread = float(scores.std(axis=0).mean())
-    for bits in (8, 16):
-        unit = coefficient_unit(coefficients, intercepts, bits)
-        codes, shift = _nearest_plane(K, coefficients / unit, 2 ** (bits - 1) - 1)
-        form = compact_form(grid, unit * codes, intercepts + unit * shift, bits, unit)
-        moved = K @ form.coefficient_values + form.intercept_values - scores - intercepts
-        if float(np.sqrt(np.square(moved).mean())) <= _MOST_MOVED * spread:
-            break
-    return form
+def svm_judge(
+    X: Rows, Y: FloatArray, costs: FloatArray, loss: str, machine: KernelMachine
+) -> Judge:
+    """Some of the rows of an SVM; those below the margin cost something."""
+    index = np.arange(0, X.shape[0], every(X.shape[0]))
+    problem = SVMProblem(Y, costs, loss).subset(index, X.shape[0] / index.size)
+    scores = machine.decision_function(X[index]).reshape(index.size, -1)
+    return Judge(X[index], Y[index] * scores < 1.0, problem.loss)
 
 
-def _nearest_plane(
-    K: FloatArray, coefficients: FloatArray, largest: int
-) -> tuple[FloatArray, FloatArray]:
-    """Whole numbers whose scores are near those of the coefficients, and a shift of all scores.
+def _judge(rows: list[SearchRows], slopes: Sequence[object]) -> Judge:
+    """Some of the rows of all searches, and which of them cost something."""
+    near = [at_hand(each) for each in rows]
+    n = int(near[0].X.shape[0])
+    index = np.arange(0, n, every(n))
+    X = near[0].X[index]
+    of_rows = [part for part in slopes if isinstance(part, np.ndarray) and len(part) == n]
+    if len(of_rows) < len(rows):  # solved by sums over rows that are not in memory
+        return Judge(X)
+    active = np.hstack([part[index] != 0.0 for part in of_rows])
+    parts = [p.subset(index, n / index.size) for p in _problems(near)]
+    if len(parts) < len(rows):
+        return Judge(X, active)
+    ends = np.cumsum([part.shape[1] for part in of_rows])[:-1]
 
-    Babai's nearest plane: with K'K = R'R, K centred, the last coefficient is rounded, the others
-    make up for it, and so on. Rounding each for itself moves scores more, by a factor that grows
-    with how alike the vectors are.
-    """
-    mean = K.mean(axis=0)
-    gram = (K - mean).T @ (K - mean)
-    gram[np.diag_indices_from(gram)] += _JITTER * max(float(gram.max(initial=0.0)), 1e-300)
-    R = np.triu(cho_factor(gram)[0])
-    codes = np.zeros_like(coefficients)
-    target = R @ coefficients
-    for j in range(len(R) - 1, -1, -1):
-        free = (target[j] - R[j, j + 1 :] @ codes[j + 1 :]) / R[j, j]
-        codes[j] = np.clip(np.rint(free), -largest, largest)
-    return codes, mean @ (coefficients - codes)
+    def loss(scores: FloatArray) -> float:
+        outputs = np.split(scores, ends, axis=1)
+        return sum(p.loss(own) for p, own in zip(parts, outputs, strict=True))
+
+    return Judge(X, active, loss)
+
+
+def _problems(rows: list[RowsInMemory]) -> list[LossProblem]:
+    """The problems whose loss can be taken on any scores."""
+    return [each.inner for each in rows if isinstance(each.inner, LossProblem)]

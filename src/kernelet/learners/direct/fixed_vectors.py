@@ -12,7 +12,8 @@ from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.few_bits import in_few_bits
+from kernelet.learners.direct.coefficient_bits import in_few_bits
+from kernelet.learners.direct.few_bits import svm_judge
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.losses.base import Machine
 from kernelet.learners.direct.search.samples import extent_of
@@ -98,7 +99,9 @@ def learn_classes(
         learned = learn_classes(
             data, C, grid.full_kernel, grid.vectors, regularizer=regularizer, tol=tol
         )
-        return replace(learned, machine=in_few_bits(grid, learned.machine, near.X))
+        Y, costs = near.targets, C * near.weights
+        judge = svm_judge(near.X, Y, costs, "hinge", learned.machine)
+        return replace(learned, machine=in_few_bits(grid, learned.machine, judge))
     if isinstance(data, OutOfCoreData):
         space = REGULARIZERS[regularizer].from_vectors(kernel, vectors)
         return _learned(space, block_hinge(data.rows, space, data.sample, C, tol=tol))

@@ -15,7 +15,7 @@ from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import bits_or_none, positive
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.few_bits import in_few_bits
+from kernelet.learners.direct.coefficient_bits import Judge, in_few_bits
 from kernelet.learners.direct.fisher_search import FisherSearch
 from kernelet.learners.direct.fixed_vectors import learn_classes
 from kernelet.learners.direct.problems.fisher import ContrastBlockProblem
@@ -181,7 +181,7 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
         grid = vector_grid(end.kernel, end.vectors, bits, droppable=rows.is_constant)
         objective = MarginalObjective(X, grid.full_kernel, rows.inner)
         again = objective.without_gradient(grid.vectors)
-        return in_few_bits(grid, self._with_bias(data.at_hand, again, C), X)
+        return in_few_bits(grid, self._with_bias(data.at_hand, again, C), Judge.of_rows(X))
 
     def _with_bias(self, data: TrainingData, end: Evaluation, C: float) -> KernelMachine:
         """Slope and bias of each direction from an SVM on the one projected feature."""

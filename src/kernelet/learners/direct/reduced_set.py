@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelet.kernels import Gaussian
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.direct.few_bits import in_few_bits
+from kernelet.learners.direct.coefficient_bits import Judge, in_few_bits
 from kernelet.learners.direct.problems.reduced_set import ReducedSetProblem
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
@@ -173,7 +173,7 @@ def rounded_reduced_set(machine: KernelMachine, smaller: KernelMachine, bits: in
         beta, *_ = np.linalg.lstsq(kernel(Z, Z), kernel(Z, X) @ a, rcond=_NULL)  # (47)
     else:
         beta, *_ = np.linalg.lstsq(kernel(X, Z), machine.kernel(X, X) @ a, rcond=_NULL)
-    return in_few_bits(grid, KernelMachine(kernel, Z, beta, machine.intercepts), X)
+    return in_few_bits(grid, KernelMachine(kernel, Z, beta, machine.intercepts), Judge.of_rows(X))
 
 
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:
