@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,16 @@ class VectorGrid:
         """The vectors as the kernel sees them, of shape (m, r)."""
         points: FloatArray = (self.centres.astype(np.int64) + self.offsets) * self.steps.values
         return points
+
+    def seen(self, X: Any) -> Any:
+        """What the kernel sees of rows: an array or CSR matrix of shape (n, r)."""
+        used = X if self.used.size == self.n_features else X[:, self.used]
+        if self.matrix is not None:
+            return used @ self.matrix.values.T
+        if self.scales is None:
+            return used
+        scales = self.scales.values
+        return used * scales if isinstance(used, np.ndarray) else used.multiply(scales).tocsr()
 
     @property
     def full_kernel(self) -> Kernel:
