@@ -15,7 +15,8 @@ from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
-from kernelet.export.to_onnx.graph import OPSET, Graph, machine_values
+from kernelet.export.to_onnx.graph import OPSET, Graph
+from kernelet.export.to_onnx.machine import machine_values
 from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
@@ -56,6 +57,10 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     takes 5 d for d, and \|A\| \|x\| and \|A\| \|z_j\| for x and z_j; the graph holds A and the
     combinations of the vectors. Squared distances are a matrix product, but sums of squared
     differences from vectors so far out that it would leave too few digits.
+
+    A machine in few bits (``vector_bits``) is stored as the integers that it is made of, one byte
+    for each entry of a vector and each coefficient, or two above 8 bits. The graph makes numbers of
+    them with Cast and Mul, which runtimes do once, when they load it.
 
     Parameters
     ----------
