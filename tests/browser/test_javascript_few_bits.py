@@ -53,6 +53,15 @@ def test_every_kernel(bits, tmp_path):
     assert n_compact == len(machines) - len(SHAPES)
 
 
+def test_a_kernel_that_uses_no_feature(tmp_path):
+    kernel = kernels.ScaledFeatures(kernels.Gaussian(0.5), [0.0, 0.0, 0.0])
+    machine, X = random_machine(kernel, (4, 3, 2), 5, seed=1)
+    (answer,) = run_modules([(machine, X, ["decisionFunction"], None)], tmp_path)
+    found = numbers(answer["decisionFunction"])
+    assert (np.abs(found - machine.decision_function(X)) <= bound(machine, X)).all()
+    assert answer["metadata"]["usedFeatures"] == [0]
+
+
 def _check_described(machine, X, metadata):
     """The kernel that a module says it has is that of the features in use."""
     used, Z = metadata["usedFeatures"], machine.vectors

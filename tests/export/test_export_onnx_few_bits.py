@@ -96,6 +96,16 @@ def test_without_vectors(dtype):
     assert_array_equal(values, np.tile(machine.intercepts.astype(dtype), (len(X), 1)))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_kernel_that_uses_no_feature(dtype):
+    kernel = kernels.ScaledFeatures(kernels.Gaussian(0.5), [0.0, 0.0, 0.0])
+    machine, X = random_machine(kernel, (4, 3, 2), 5, seed=1)
+    for level in LEVELS:
+        values = run(onnx_model(machine, dtype), X, dtype, level)["variable"]
+        moved = np.abs(values - machine.decision_function(X))
+        assert (moved <= limit_of(machine, X, dtype)).all()
+
+
 @pytest.mark.parametrize("bits", BITS)
 def test_integers_are_as_short_as_they_can_be(bits):
     rng = np.random.default_rng(bits)
@@ -248,7 +258,7 @@ def test_skl2onnx():
     assert_array_equal(label, model.predict(rows))
 
 
-def test_size_of_digits(tmp_path, capsys):
+def test_size_of_digits(tmp_path):
     """A byte an entry, and the rest."""
     X, y = load_digits(return_X_y=True)
     with warnings.catch_warnings():
