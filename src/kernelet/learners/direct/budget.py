@@ -1,0 +1,398 @@
+"""How many vectors a machine should have: ``n_vectors="auto"``, and what fits into bytes.
+
+In three folds, one path of searches each goes from few vectors to many, and shows how well the rows
+held out are predicted. The number that is chosen is then searched for on all rows, as if it had
+been given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.base.progress import Loop, Step
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.few_bits import round_and_solve
+from kernelet.learners.direct.learn import (
+    PATH_TOL,
+    DirectSettings,
+    LearnedVectors,
+    SearchPlan,
+    plan_searches,
+)
+from kernelet.learners.direct.search.divided_rows import Part, folds, repetitions
+from kernelet.learners.direct.search.inner_problem import LossProblem
+from kernelet.learners.direct.search.learn import SearchStart, search_vectors
+from kernelet.learners.direct.search.result import Descent
+from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
+from kernelet.machine import KernelMachine
+from kernelet.machine.storage import storage, stored_bytes
+from kernelet.subspace import canonical_rows
+
+# What is tried, from few to many: each about twice the one before, as errors fall with the
+# logarithm of the number.
+BUDGETS = (5, 10, 20, 50, 100, 200)
+# With this many vectors C is chosen for the path. On the training rows of six sets, a C chosen with
+# 20 vectors was as good with 5 and with 100 as one chosen with these.
+USUAL = 20
+N_FOLDS = 3
+# The path ends after this many numbers in a row that gain no standard error.
+_PATIENCE = 2
+# Machines that take too many bytes before one between them and the largest that fits is left to the
+# last fit, which takes fewer vectors where it has to.
+_MOST_TOO_LARGE = 3
+# Of less than two rows no fold is worth anything.
+_FEWEST = 2
+
+# Searches on all rows, with these settings, from this generator.
+Learn = Callable[[DirectSettings, np.random.RandomState], LearnedVectors]
+
+
+@dataclass(frozen=True)
+class Shipping:
+    """In which form machines leave, and how many bytes they may take.
+
+    Attributes
+    ----------
+    bits : int or None
+        Those of the vectors; None leaves machines as they are.
+    drops_constant : bool
+        As in `round_and_solve`.
+    target : str
+        As in `stored_bytes`.
+    n_labels : int
+    max_bytes : float
+    """
+
+    bits: int | None
+    drops_constant: bool
+    target: str
+    n_labels: int
+    max_bytes: float = np.inf
+
+    def machine(self, learned: LearnedVectors) -> KernelMachine:
+        """What is shipped of a single search."""
+        if self.bits is None:
+            return learned.searches[0].best.machine
+        return round_and_solve(learned, self.bits, drops_constant=self.drops_constant)[0]
+
+    def n_bytes(self, machine: KernelMachine) -> int:
+        """Bytes of its constants."""
+        return stored_bytes(machine, self.target, n_labels=self.n_labels)
+
+    def room(self, machine: KernelMachine) -> float:
+        """How many vectors would fit, if each takes what those of the machine take."""
+        parts = storage(machine, n_labels=self.n_labels)
+        of_vectors = parts.vectors + parts.lengths + parts.coefficients
+        each = max(of_vectors, 1) / max(machine.n_vectors, 1)
+        return float(np.floor((self.max_bytes - (parts.total - of_vectors)) / each))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How well machines of so many vectors predict the rows held out, and what they cost.
+
+    Attributes
+    ----------
+    n_vectors : int
+    score, standard_error : float
+        Over all rows held out.
+    n_bytes : float
+        The mean over the folds.
+    fits : bool
+        Whether that is allowed.
+    room : float
+        How many vectors would fit, by what these take.
+    """
+
+    n_vectors: int
+    score: float
+    standard_error: float
+    n_bytes: float
+    fits: bool = True
+    room: float = np.inf
+
+
+def next_budget(tried: Sequence[Tried], most: int) -> int | None:
+    """The number of vectors to try next, of at most ``most``; None at the end of the path."""
+    listed = [budget for budget in BUDGETS if budget <= most] or [most]
+    if not tried:
+        return listed[0]
+    last = tried[-1]
+    too_large = [one.n_vectors for one in tried if not one.fits]
+    if too_large:
+        between = int(min(max(last.room, 1.0), min(too_large) - 1))
+        largest = max((one.n_vectors for one in tried if one.fits), default=0)
+        return between if between > largest and len(too_large) < _MOST_TOO_LARGE else None
+    above = [budget for budget in listed if budget > last.n_vectors]
+    if last.n_vectors not in listed or not above or _has_settled(tried):
+        return None
+    budget = int(min(above[0], last.room))
+    return budget if budget > last.n_vectors else None
+
+
+def _has_settled(tried: Sequence[Tried]) -> bool:
+    """Whether the last few are no better than the one before them, by a standard error."""
+    best, n_idle = tried[0], 0
+    for one in tried[1:]:
+        n_idle += 1
+        if one.score > best.score + best.standard_error:
+            best, n_idle = one, 0
+    return n_idle >= _PATIENCE
+
+
+def chosen_budget(tried: Sequence[Tried], has_limit: bool) -> int:
+    """The fewest vectors within a standard error of the best; the best of those that fit a limit.
+
+    Where none fits, the fewest that were tried.
+    """
+    fitting = [one for one in tried if one.fits]
+    if not fitting:
+        return min(one.n_vectors for one in tried)
+    best = max(fitting, key=lambda one: (one.score, -one.n_vectors))
+    if has_limit:
+        return best.n_vectors
+    return min(t.n_vectors for t in fitting if t.score >= best.score - best.standard_error)
+
+
+def ends_at_limit(tried: Sequence[Tried], budget: int) -> bool:
+    """Whether it is the limit that keeps the path from going beyond this many vectors."""
+    own = [one for one in tried if one.n_vectors == budget]
+    above = [one.fits for one in tried if one.n_vectors > budget]
+    following = min((listed for listed in BUDGETS if listed > budget), default=0)
+    return bool(own) and not any(above) and (bool(above) or own[0].room < following)
+
+
+def table(tried: Sequence[Tried]) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
+    """The attribute ``path_``."""
+    few = sorted(tried, key=lambda one: one.n_vectors)
+    return {
+        "n_vectors": np.array([one.n_vectors for one in few], dtype=np.int64),
+        "score": np.array([one.score for one in few], dtype=np.float64),
+        "standard_error": np.array([one.standard_error for one in few], dtype=np.float64),
+        "bytes": np.array([one.n_bytes for one in few], dtype=np.float64),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetChoice:
+    """A fit whose number of vectors is chosen.
+
+    Attributes
+    ----------
+    data : TrainingData
+        Rows at hand.
+    counts : ndarray of shape (n,)
+        How many equal rows each stands for.
+    shipping : Shipping
+    tried : list of Tried
+        What the last choice was made from.
+    """
+
+    data: TrainingData
+    counts: NDArray[np.intp]
+    shipping: Shipping
+    tried: list[Tried] = field(default_factory=list)
+
+    @classmethod
+    def over(cls, data: TrainingData, shipping: Shipping, is_sample: bool) -> BudgetChoice:
+        """By the rows of a training set, or a sample, whose weights stand for others."""
+        counts = np.ones(data.weights.size, dtype=np.intp)
+        return cls(data, counts if is_sample else repetitions(data.weights), shipping)
+
+    def learn(
+        self,
+        learn: Learn,
+        whole: SearchRows,
+        settings: DirectSettings,
+        rng: np.random.RandomState,
+        loop: Loop,
+    ) -> LearnedVectors:
+        """Choose a number of vectors, and search on all rows.
+
+        Ctrl-C ends the choice with what has been tried, and the search after a step.
+        """
+        before = deepcopy(rng)
+        usual = min(USUAL, n_distinct(whole))
+        plan = plan_searches([whole], whole, replace(settings, budgets=[usual]), rng, loop)
+        tried = self.tried
+        tried.clear()
+        try:
+            for one in self._along_path(plan, loop):
+                tried.append(one)
+                loop.say(
+                    f"choosing n_vectors: {one.n_vectors} have a score of {one.score:.4f} +- "
+                    f"{one.standard_error:.4f} and take {one.n_bytes:.0f} bytes"
+                )
+        except KeyboardInterrupt:
+            loop.interrupt()
+        has_limit = np.isfinite(self.shipping.max_bytes)
+        budget = chosen_budget(tried, has_limit) if tried else min(BUDGETS[0], usual)
+        loop.say(f"choosing n_vectors: {budget} is taken")
+
+        def search(budget: int) -> LearnedVectors:
+            rng.set_state(before.get_state())  # as if there had been no choice
+            if loop.interrupted:  # what has been found is not looked for again
+                return learn(replace(plan.settings, budgets=[budget], cost=plan.cost), rng)
+            return learn(replace(settings, budgets=[budget]), rng)
+
+        # machines on all rows often use fewer features than those of the folds
+        grows = not loop.interrupted and ends_at_limit(tried, budget)
+        most = min(n_distinct(whole), BUDGETS[-1]) if grows else 0
+        return within_limit(search, budget, self.shipping, most)
+
+    def _along_path(self, plan: SearchPlan, loop: Loop) -> Iterator[Tried]:
+        """What comes of one number of vectors after the other."""
+        if loop.interrupted:  # while C was chosen
+            return
+        seed = int(plan.seeds[0, 0])
+        labels = self.data.codes if self.data.n_classes else np.zeros(self.counts.size)
+        parts = folds(labels, self.counts, N_FOLDS, seed)
+        if min(len(part.index) for pair in parts for part in pair) < _FEWEST:
+            return
+        paths = [_FoldPath(plan, kept, seed) for kept, _ in parts]
+        most = min(n_distinct(path.rows) for path in paths)
+        while (budget := next_budget(self.tried, most)) is not None:
+            machines = []
+            for k, path in enumerate(paths):
+                doing = f"choosing n_vectors: {budget}, fold {k + 1} of {N_FOLDS}: "
+                learned = path.search(budget, loop, doing)
+                if learned is None:
+                    return
+                machines.append(self.shipping.machine(learned))
+            yield self._scored(budget, machines, [held for _, held in parts])
+
+    def _scored(
+        self, budget: int, machines: Sequence[KernelMachine], held: Sequence[Part]
+    ) -> Tried:
+        rows, shares = (np.concatenate([getattr(p, a) for p in held]) for a in ("index", "shares"))
+        values = np.concatenate(
+            [self._quality(m, part) for m, part in zip(machines, held, strict=True)]
+        )
+        weights = self.data.weights[rows] * shares
+        weights = weights / weights.sum()
+        score = float(weights @ values)
+        # the variance of a mean of so many equal rows, each with its part of the weight
+        times = shares * self.counts[rows]
+        variance = float(weights @ np.square(values - score)) * float(weights @ (weights / times))
+        n_bytes = float(np.mean([self.shipping.n_bytes(machine) for machine in machines]))
+        return Tried(
+            budget,
+            score,
+            float(np.sqrt(variance)),
+            n_bytes,
+            n_bytes <= self.shipping.max_bytes,
+            min(self.shipping.room(machine) for machine in machines),
+        )
+
+    def _quality(self, machine: KernelMachine, part: Part) -> FloatArray:
+        """What each row adds to the accuracy, or to R2."""
+        data, index = self.data, part.index
+        scores = machine.decision_function(data.X[index])
+        if data.n_classes:
+            codes = scores > 0.0 if scores.ndim == 1 else scores.argmax(axis=1)
+            return np.asarray(codes == data.codes[index], dtype=np.float64)
+        targets = data.targets.reshape(len(data.weights), -1)
+        share = data.weights / data.weights.sum()
+        spread = share @ np.square(targets - share @ targets)
+        missed = np.square(targets[index] - scores.reshape(index.size, -1))
+        # a target that is always the same is missed in its own units
+        lost: FloatArray = (missed / np.where(spread > 0.0, spread, 1.0)).mean(axis=1)
+        return 1.0 - lost
+
+
+def within_limit(
+    search: Callable[[int], LearnedVectors], budget: int, shipping: Shipping, most: int = 0
+) -> LearnedVectors:
+    """The search for this many vectors, or for fewer if its machine takes too many bytes.
+
+    What is left of the bytes is spent on more vectors, up to ``most``.
+
+    Raises
+    ------
+    ValueError
+        If a single vector takes too many.
+    """
+    while True:
+        learned = search(budget)
+        machine = shipping.machine(learned)
+        n_bytes, room = shipping.n_bytes(machine), shipping.room(machine)
+        if n_bytes <= shipping.max_bytes:
+            break
+        if machine.n_vectors <= 1:
+            raise ValueError(
+                f"max_bytes={shipping.max_bytes:g} cannot be met: with one vector the machine "
+                f"takes {n_bytes} bytes, the smallest number that can. Raise max_bytes, or try "
+                "vector_bits=4, a smaller rank, or fewer features."
+            )
+        budget, most = int(max(1.0, min(room, machine.n_vectors - 1))), 0
+    if min(room, most) > budget:
+        larger = search(int(min(room, most)))
+        if shipping.n_bytes(shipping.machine(larger)) <= shipping.max_bytes:
+            return larger
+    return learned
+
+
+class _FoldPath:
+    """Searches over the rows kept in a fold, each from where the one before ended."""
+
+    def __init__(self, plan: SearchPlan, kept: Part, seed: int) -> None:
+        near = at_hand(plan.rows[0])
+        assert isinstance(near.inner, LossProblem)
+        problem = near.inner.subset(kept.index, kept.shares)
+        weights = near.weights[kept.index] * kept.shares
+        self.rows = RowsInMemory(near.X[kept.index], weights, problem)
+        # what was found with the rows held out is no start
+        self._plan = replace(plan, rows=[self.rows], starts=[None], found=None)
+        self._seed = seed
+        self._last: Descent | None = None
+
+    def search(self, budget: int, loop: Loop, doing: str) -> LearnedVectors | None:
+        """The search for this many vectors; None if a callback ended it."""
+        settings = self._plan.settings
+        if self._last is None:
+            start = replace(self._plan, budgets=[budget]).start(0, self._seed)
+        else:
+            best = self._last.best
+            start = SearchStart(best.vectors, best.kernel, budget)
+        end = search_vectors(
+            self.rows,
+            settings.task,
+            start,
+            max_iter=settings.max_iter,
+            tol=PATH_TOL * settings.tol,
+            seed=self._seed,
+            on_step=lambda step: loop.report(_Stage(doing, step), step.n_iter),
+        )
+        if end.interrupted:
+            raise KeyboardInterrupt
+        if end.stopped:
+            return None
+        self._last = end
+        return LearnedVectors([end], [self.rows], self._plan.cost, end.kernel_gain, False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """A step of a search that only helps to choose."""
+
+    doing: str
+    step: Step
+
+    @property
+    def line(self) -> str:
+        return self.doing + self.step.line
+
+    @property
+    def brief(self) -> str:
+        return self.doing + self.step.brief
+
+
+def n_distinct(rows: SearchRows) -> int:
+    """How many different rows are at hand, of which vectors can be made."""
+    return int(canonical_rows(rows.X).costs.size)
