@@ -12,6 +12,10 @@ from kernelet.export import c
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"]
 
+# Types of the numbers that any machine with a Gaussian kernel can have; "q7" is for few bits.
+DTYPES = ("float32", "float64", "q15")
+FIXED = ("q15", "q7")
+
 
 def compilers():
     """Those that KERNELET_COMPILERS names, as CI does, else those of this machine."""
@@ -48,10 +52,10 @@ class Library:
 
     def __init__(self, functions, written, dtype):
         self.functions, self.written = functions, written
-        self.row_type = np.dtype({"q15": "int16"}.get(dtype, dtype))
-        self.score_type = np.dtype({"q15": "int32"}.get(dtype, dtype))
-        self.share_type = np.dtype({"q15": "uint16"}.get(dtype, dtype))
-        self.is_fixed = dtype == "q15"
+        self.is_fixed = dtype in FIXED
+        self.row_type = np.dtype("int16" if self.is_fixed else dtype)
+        self.score_type = np.dtype("int32" if self.is_fixed else dtype)
+        self.share_type = np.dtype("uint16" if self.is_fixed else dtype)
 
     def constant(self, name):
         """A number that the header defines."""

@@ -66,7 +66,9 @@ def search_on_grid(
 
 
 def _after_steps(
-    objective: MarginalObjective, points: FloatArray, free: np.ndarray[tuple[int], np.dtype[np.intp]]
+    objective: MarginalObjective,
+    points: FloatArray,
+    free: np.ndarray[tuple[int], np.dtype[np.intp]],
 ) -> FloatArray:
     """The free vectors after some steps, the others held."""
     unit = objective(points).value or 1.0
