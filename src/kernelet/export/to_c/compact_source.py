@@ -23,8 +23,9 @@ from kernelet.export.to_c.projection import projection_arithmetic, projection_va
 from kernelet.export.to_c.source import FilledTemplate
 from kernelet.machine import VectorGrid
 
-# Bytes that functions keep on the stack beside arrays, measured as in float_source.py.
-_FRAMES = 160
+# Bytes that functions keep on the stack beside arrays, those of the compiler included: measured as
+# in float_source.py, on a Cortex-M0 too. Divisions of 64 bits, for probabilities, take more there.
+_FRAMES, _FRAMES_OF_PROBABILITIES = 160, 64
 
 
 def compact_source(exported: ExportedModel, name: str) -> FilledTemplate:
@@ -80,6 +81,7 @@ def _stack(interface: Interface, arithmetic: CompactArithmetic) -> int:
     stacked += 8 * k if arithmetic.sums.is_wide else 0
     if grid.matrix is not None:  # before that, the array of quantize
         stacked = max(stacked, 4 * grid.centres.size)
+    stacked += _FRAMES_OF_PROBABILITIES if interface.has_probabilities else 0
     return stacked + _FRAMES
 
 

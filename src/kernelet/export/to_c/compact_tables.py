@@ -91,7 +91,7 @@ def compact_values(arithmetic: CompactArithmetic) -> dict[str, object]:
     """What compact.c asks of the machine."""
     grid = arithmetic.form.grid
     n_varying, bits = int(grid.varying.sum()), grid.bits
-    is_paired = bits == 4 and n_varying % 2 == 0
+    is_paired = bits == 4
     return {
         "vectors": bool(len(grid.codes)),
         "varying": n_varying > 0,
@@ -100,6 +100,7 @@ def compact_values(arithmetic: CompactArithmetic) -> dict[str, object]:
         "steps": not grid.steps.is_one,
         "code_type": "uint16_t" if bits > MOST_PACKED_BITS else "uint8_t",
         "pairs_of_codes": is_paired,
+        "odd_codes": is_paired and n_varying % 2 == 1,
         "reads_codes": bits < MOST_PACKED_BITS and not is_paired,
         "bits": bits,
         "half": grid.half,

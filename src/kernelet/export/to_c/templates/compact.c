@@ -59,6 +59,9 @@ void ${name}_decision_function(const int16_t q[$row_length], int32_t scores[${pr
     uint32_t held = 0;
     int left = 0;
 //end
+//if odd_codes
+    int half_read = 0;
+//end
 //end
     const $coefficient_type *coefficient = coefficients;
 //if reads_coefficients
@@ -119,10 +122,23 @@ void ${name}_decision_function(const int16_t q[$row_length], int32_t scores[${pr
 
 //if varying
 //if pairs_of_codes
+//if odd_codes
+// Every other vector begins in the middle of a byte.
+        i = 0;
+        if (half_read)
+            t -= weights[i++] * (uint32_t)(*code++ >> 4);
+        for (; i < ${n_varying} - 1; i += 2, code++) {
+//else
         for (i = 0; i < $n_varying; i += 2, code++) {
+//end
             t -= weights[i] * (*code & 15u);
             t -= weights[i + 1] * (uint32_t)(*code >> 4);
         }
+//if odd_codes
+        half_read = i < $n_varying;
+        if (half_read)
+            t -= weights[i] * (*code & 15u);
+//end
 //else
         for (i = 0; i < $n_varying; i++) {
 //if reads_codes

@@ -1,9 +1,16 @@
 // A row as integers, a feature at a time: no row of floats is kept.
 //if takes_eighths
-/* 2^(-code / 8). */
+/* 2^(-code / 8); an octave is 1 in the exponent of a float. */
 static float power_of(uint8_t code)
 {
-    return eighths[code & 7] / (float)(UINT32_C(1) << (code >> 3));
+    union {
+        float value;
+        uint32_t bits;
+    } power;
+
+    power.value = eighths[code & 7];
+    power.bits -= (uint32_t)(code >> 3) << 23;
+    return power.value;
 }
 
 //end
