@@ -139,8 +139,11 @@ class VectorGrid:
             inverse = np.linalg.pinv(self.matrix.values)
             vectors[:, self.used] = self.points @ inverse.T
         else:
-            scales = 1.0 if self.scales is None else self.scales.values
-            vectors[:, self.used] = self.points / scales
+            points = self.points
+            scales = np.ones(self.used.size) if self.scales is None else self.scales.values
+            # where the kernel uses no feature at all, one is kept, with a scale of 0
+            kept = np.divide(points, scales, out=np.zeros_like(points), where=scales > 0.0)
+            vectors[:, self.used] = kept
         return vectors
 
     def __eq__(self, other: object) -> bool:
