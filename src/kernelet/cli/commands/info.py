@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from dataclasses import asdict
 from typing import Any
 
 from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import ModelError, one_line
-from kernelet.cli.output import Output, kernel_text, size
+from kernelet.cli.output import Output, bits_line, kernel_text, size
 
 USAGE = "kernelet info MODEL [options]"
 EXAMPLES = """examples:
@@ -31,6 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
     import numpy as np
 
+    from kernelet.cli.c_costs import costs_in_c
     from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
     from kernelet.persistence import ModelFileError, read_summary
@@ -50,39 +50,18 @@ def run(arguments: argparse.Namespace) -> None:
         **summary,
         "n_used_features": int(used_features(machine.kernel, machine.n_features).size),
         "machine_bytes": machine.nbytes,
+        "bits": None if machine.compact is None else machine.compact.grid.bits,
+        "coefficient_bits": None if machine.compact is None else machine.compact.coefficient_bits,
         "kernel_evaluations_per_row": machine.n_vectors,
         "microseconds_per_row": microseconds_per_row(machine, rows),
         "c": costs_in_c(model.content),
     }
-    output.facts(_facts(summary))
+    bits = "" if machine.compact is None else bits_line(machine.compact)
+    output.facts(_facts(summary, bits))
     output.document(summary)
 
 
-def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
-    """Flash, RAM and operations of a prediction for every type of numbers, or why there are none.
-
-    Examples
-    --------
-    >>> from kernelet import KernelMachine
-    >>> from kernelet.kernels import Laplacian
-    >>> costs = costs_in_c(KernelMachine(Laplacian(0.5), [[0.0], [2.0]], [1.0, -1.0]))
-    >>> costs["float32"]
-    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2, 'common_bytes': 0}
-    >>> costs["q15"]["refused"]
-    'dtype="q15" is for Gaussian kernels, the model has Laplacian(gamma=0.5); use float32.'
-    """
-    from kernelet.export.to_c.exporter import DTYPES, c_cost
-
-    costs: dict[str, dict[str, Any]] = {}
-    for dtype in DTYPES:
-        try:
-            costs[dtype] = asdict(c_cost(model, dtype))
-        except (TypeError, ValueError) as error:
-            costs[dtype] = {"refused": str(error)}
-    return costs
-
-
-def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(summary: dict[str, Any], bits: str) -> list[tuple[str, str]]:
     """Names and values for a person."""
     from kernelet.cli.labels import text_of
 
@@ -96,6 +75,7 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("file", f"{summary['model']} ({size(summary['file_bytes'])})"),
         ("model", inner if inner == outer else f"{inner} in a {outer}"),
         ("vectors", f"{n_vectors} of {n_features} features{in_use}, {summary['dtype']}"),
+        ("bits", bits),
         ("kernel", kernel_text(summary["kernel"])),
         ("machine", f"{size(summary['machine_bytes'])} for {outputs}"),
         ("cost", f"{n_vectors} kernel values and about {time} per row, in batches"),
@@ -119,9 +99,10 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
 def _in_c(costs: dict[str, Any]) -> str:
     if "refused" in costs:
         return str(costs["refused"]).rstrip(".")
-    memory = f"{size(costs['flash_bytes'])} of flash, {size(costs['ram_bytes'])} of RAM"
+    from kernelet.cli.c_costs import memory_text
+
     calls = f" and {costs['calls']} calls of math.h" if costs["calls"] else ""
-    return f"{memory}, {costs['arithmetic']} operations{calls} per row"
+    return f"{memory_text(costs)}, {costs['arithmetic']} operations{calls} per row"
 
 
 def _column(column: dict[str, Any]) -> str:
