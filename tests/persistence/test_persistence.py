@@ -39,7 +39,7 @@ from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureC
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import (
     header,
-    machines,
+    ranges,
     read_summary,
     register,
     registry,
@@ -513,7 +513,7 @@ class TestDocuments:
         text = " ".join(read("MODEL_FILE.md").split())
         assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
         assert f"plus {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
-        assert f"at most {machines.MAX_KERNELS} kernels" in text
+        assert f"at most {ranges.MAX_KERNELS} kernels" in text
         assert f"up to {vectors.MAX_GROWTH} times what is stored" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]
         assert set(re.split(r", | and ", types)) == set(header.DTYPES)

@@ -103,7 +103,10 @@ class VectorGrid:
     @property
     def points(self) -> FloatArray:
         """The vectors as the kernel sees them, of shape (m, r)."""
-        points: FloatArray = (self.centres.astype(np.int64) + self.offsets) * self.steps.values
+        # integers of 53 bits are exact, and arrays of this size are few: files may ask for them
+        points: FloatArray = self.codes.astype(np.float64)
+        points += self.centres.astype(np.float64) - self.half
+        points *= self.steps.values
         return points
 
     @property
@@ -122,14 +125,16 @@ class VectorGrid:
     @property
     def vectors(self) -> FloatArray:
         """The vectors, with 0 for features that are not in use."""
-        vectors = np.zeros((len(self.codes), self.n_features))
+        found = self.points
         if self.matrix is not None:
             # the least vectors that the matrix maps to the points
-            inverse = np.linalg.pinv(self.matrix.values)
-            vectors[:, self.used] = self.points @ inverse.T
-        else:
-            scales = 1.0 if self.scales is None else self.scales.values
-            vectors[:, self.used] = self.points / scales
+            found = found @ np.linalg.pinv(self.matrix.values).T
+        elif self.scales is not None:
+            found /= self.scales.values
+        if self.used.size == self.n_features:
+            return found
+        vectors = np.zeros((len(self.codes), self.n_features))
+        vectors[:, self.used] = found
         return vectors
 
     def __eq__(self, other: object) -> bool:

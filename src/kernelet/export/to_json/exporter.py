@@ -25,7 +25,8 @@ from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
-from kernelet.persistence.machines import LEFT_OUT_VERSION, check_range
+from kernelet.persistence.machines import LEFT_OUT_VERSION
+from kernelet.persistence.ranges import check_range
 from kernelet.persistence.vectors import stored_vectors
 
 FORMAT = "kernelet model"

@@ -14,9 +14,9 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.machine import CompactForm, KernelMachine, VectorGrid
+from kernelet.machine.compact import COEFFICIENT_BITS
 from kernelet.machine.rounding import coefficient_scales, compact_form
 
-COEFFICIENT_BITS = (4, 5, 6, 8, 16)
 # By which share of itself rounding the coefficients may raise W. Rounding the vectors to 4 or 5
 # bits raises it by more; by validation on training rows of six sets errors then stay what they are.
 _MOST_RAISED = 0.02
