@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +110,16 @@ class VectorGrid:
         points *= self.steps.values
         return points
 
+    def seen(self, X: Any) -> Any:
+        """What the kernel sees of rows: an array or CSR matrix of shape (n, r)."""
+        used = X if self.used.size == self.n_features else X[:, self.used]
+        if self.matrix is not None:
+            return used @ self.matrix.values.T
+        if self.scales is None:
+            return used
+        scales = self.scales.values
+        return used * scales if isinstance(used, np.ndarray) else used.multiply(scales).tocsr()
+
     @property
     def full_kernel(self) -> Kernel:
         """The kernel of the rows."""
@@ -130,7 +141,10 @@ class VectorGrid:
             # the least vectors that the matrix maps to the points
             found = found @ np.linalg.pinv(self.matrix.values).T
         elif self.scales is not None:
-            found /= self.scales.values
+            scales = self.scales.values
+            np.divide(found, scales, out=found, where=scales > 0.0)
+            # where the kernel uses no feature at all, one is kept, with a scale of 0
+            found[:, scales == 0.0] = 0.0
         if self.used.size == self.n_features:
             return found
         vectors = np.zeros((len(self.codes), self.n_features))

@@ -102,7 +102,8 @@ def check_form(form: CompactForm) -> None:
     _whole("codes of the vectors", grid.codes, (m, r), 0, 2**grid.bits - 1)
     _whole("centres", grid.centres, (r,), -LARGEST_INTEGER, LARGEST_INTEGER)
     _powers("steps", grid.steps, r)
-    if grid.scales is not None:
+    # where the kernel uses no feature at all, one is kept, with a scale of 0
+    if grid.scales is not None and not (u == 1 and grid.scales.base == 0.0):
         _powers("scales", grid.scales, u)
     if grid.matrix is not None:
         if grid.scales is not None:
