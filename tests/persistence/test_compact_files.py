@@ -31,6 +31,7 @@ from compact_machines import compact_form, compact_machine, machines, scores
 from kernelet import KernelMachine, ModelFileError
 from kernelet.kernels import Gaussian, ProjectedFeatures
 from kernelet.machine import CalibratedMachine, TemperatureCalibration, stored_bytes
+from kernelet.machine.powers import Powers
 from kernelet.persistence import read_summary, skops_trusted
 from kernelet.persistence.compact_forms import ALWAYS, CompactSizes
 from kernelet.persistence.vectors import MAX_GROWTH
@@ -107,6 +108,21 @@ class TestMachines:
     def test_a_kernel_with_a_matrix_of_its_own(self, path):
         inner = 0.5 * ProjectedFeatures(Gaussian(0.3), np.ones((2, 6)) / 3.0) + Gaussian(1.0)
         machine = compact_machine(kernel=inner, used=[0, 2, 3], d=6)
+        assert again(machine, path) == machine
+
+    def test_a_kernel_that_uses_no_feature(self, path):
+        """One is kept, with a scale of 0."""
+        form = compact_form(used=[0], d=3, has_scales=True)
+        grid = dataclasses.replace(form.grid, scales=Powers(0.0, np.array([9], dtype=np.uint8)))
+        machine = KernelMachine.from_compact(dataclasses.replace(form, grid=grid))
+        assert again(machine, path) == machine
+        assert_array_equal(machine.vectors, np.zeros((4, 3)))
+
+    @pytest.mark.parametrize("size", [1e-300, 1e300])
+    def test_numbers_of_any_size(self, size, path):
+        form = compact_form()
+        scales = dataclasses.replace(form.scales, base=size)
+        machine = KernelMachine.from_compact(dataclasses.replace(form, scales=scales))
         assert again(machine, path) == machine
 
     def test_with_a_calibration(self, path):
@@ -333,9 +349,9 @@ REFUSED = {
                 | ({} if name == "coefficient_scales" else {"coefficient_scales": 1.0})
             },
             {},
-            f"the base of the {what} must be a finite number",
+            f"the base of the {what} must be positive and finite",
         )
-        for base in (0.0, -1.0, 1e-300)
+        for base in (0.0, -1.0, 5e-324)
         for name, what in (
             ("steps", "steps"),
             ("scales", "scales"),
@@ -592,9 +608,9 @@ UNFIT = {
     ),
     "base": (
         lambda form: dataclasses.replace(
-            form, scales=dataclasses.replace(form.scales, base=1e-300)
+            form, scales=dataclasses.replace(form.scales, base=5e-324)
         ),
-        "the base of the scales of the coefficients must be a finite number of at least 2.4e-296",
+        "the base of the scales of the coefficients must be positive .* it is 4.94066e-324",
     ),
 }
 

@@ -18,9 +18,6 @@ from kernelet.persistence.vectors import MAX_GROWTH
 
 # Integers of 32 bits whose absolute value has 32 bits as well.
 LARGEST_INTEGER = 2**31 - 1
-# The smallest of some powers is 2^-32 of the base, and an intercept's unit 2^-8 of it: all of them
-# are then normal numbers.
-LEAST_BASE = float(np.finfo(np.float64).tiny) * 2.0**40
 # Operations for the inverse of a matrix, up to a factor: some ten seconds on one core. Nothing else
 # in a file takes more time than its size suggests.
 _MOST_OPERATIONS = 2**33
@@ -147,8 +144,8 @@ def _whole(what: str, numbers: NDArray[Any], shape: tuple[int, ...], low: int, h
 def _powers(what: str, powers: Powers, n: int) -> None:
     if powers.codes.shape != (n,):
         raise ValueError(f"there must be {n} {what}, not {powers.codes.size}")
-    if not (math.isfinite(powers.base) and powers.base >= LEAST_BASE):
+    if not (math.isfinite(powers.base) and powers.base > 0.0 and (powers.values > 0.0).all()):
         raise ValueError(
-            f"the base of the {what} must be a finite number of at least {LEAST_BASE:.1e}, not "
-            f"{powers.base:g}; scale the data or the targets"
+            f"the base of the {what} must be positive and finite, and none of them 0; it is "
+            f"{powers.base:g}"
         )
