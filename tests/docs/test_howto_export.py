@@ -10,7 +10,7 @@ import pytest
 from documents import run_blocks
 from kernelet.export import read_json
 
-PAGES = {"onnx": 3, "json": 3, "browser": 0}
+PAGES = {"onnx": 3, "json": 5, "browser": 0}
 
 
 @pytest.mark.parametrize("page", PAGES)

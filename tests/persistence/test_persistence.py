@@ -349,7 +349,7 @@ class TestRefusals:
     def test_sums_of_very_many_kernels(self, path):
         kernel = sum((Gaussian(float(i)) for i in range(2, 102)), Gaussian(1.0))
         machine = kernelet.KernelMachine(kernel, VECTORS, COEFFICIENTS, [0, 0])
-        with pytest.raises(ValueError, match="up to 100 kernels"):
+        with pytest.raises(ValueError, match="more than 100 kernels"):
             machine.save(path)
 
     def test_two_kinds_of_one_name(self):

@@ -16,9 +16,8 @@ from kernelet.machine.columns import Category, ColumnEncoder, Number
 from kernelet.machine.powers import Powers
 from kernelet.machine.vector_grid import GridMatrix
 from kernelet.persistence.compact_records import compact_record, read_compact
-from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.kernels import decode_kernel, encode_kernel
-from kernelet.persistence.ranges import MAX_KERNELS, check_finite, check_range, n_kernels
+from kernelet.persistence.ranges import check_finite, check_kernels, check_range
 from kernelet.persistence.record import Array, Record
 from kernelet.persistence.registry import from_record, register, to_record
 from kernelet.persistence.vectors import stored_vectors, vectors_in_full
@@ -33,8 +32,7 @@ def _write_machine(machine: KernelMachine) -> Record:
     form, arrays = machine.compact, dict[str, Array]()
     kernel = machine.kernel if form is None else form.grid.kernel
     specification = encode_kernel(kernel, "kernel", arrays)
-    if n_kernels(specification) > MAX_KERNELS:
-        raise ValueError(f"a model file holds sums and products of up to {MAX_KERNELS} kernels.")
+    check_kernels(specification)
     check_range(machine)
     record = _float_record(machine) if form is None else compact_record(form, machine)
     record.fields["kernel"] = specification
@@ -57,8 +55,7 @@ def _float_record(machine: KernelMachine) -> Record:
 
 def _read_machine(record: Record) -> KernelMachine:
     specification = record.value("kernel", dict)
-    if n_kernels(specification) > MAX_KERNELS:
-        raise ModelFileError(f"the kernel is made of more than {MAX_KERNELS} kernels")
+    check_kernels(specification)
     kernel = decode_kernel(specification, record)
     if "compact" in record.fields:
         return read_compact(record, kernel)

@@ -15,12 +15,20 @@ MAX_KERNELS = 100
 _NUMBERS_AT_ONCE = 2**16
 
 
-def n_kernels(specification: object) -> int:
+def check_kernels(specification: object) -> None:
+    """Refuse sums and products of very many kernels."""
+    if _n_kernels(specification) > MAX_KERNELS:
+        raise ValueError(
+            f"the kernel is made of more than {MAX_KERNELS} kernels, which files do not hold"
+        )
+
+
+def _n_kernels(specification: object) -> int:
     """Kernels in a specification; the depth of what was read from JSON is bounded."""
     if isinstance(specification, dict):
-        return 1 + sum(n_kernels(value) for value in specification.values())
+        return 1 + sum(_n_kernels(value) for value in specification.values())
     if isinstance(specification, list | tuple):
-        return sum(n_kernels(item) for item in specification)
+        return sum(_n_kernels(item) for item in specification)
     return 0
 
 
