@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.direct.search.inner_problem import InnerSolution, SmoothProblem, Start
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import VectorGrid
@@ -52,7 +53,7 @@ def search_on_grid(
     n = rows.shape[0]
     index = np.arange(0, n, -(-n // _MOST_ROWS))
     inner = rows.inner.smooth.subset(index, n / index.size)
-    objective = MarginalObjective(grid.seen(rows.X[index]), grid.kernel, inner)
+    objective = MarginalObjective(grid.seen(rows.X[index]), grid.kernel, _Approximately(inner))
     order = np.argsort(-np.abs(coefficients).max(axis=1), kind="stable")
     moved = points.copy()
     with one_thread_if_small(index.size * moved.size):
@@ -63,6 +64,19 @@ def search_on_grid(
             if free.size:
                 moved[free] = _after_steps(objective, moved, free)
     return moved_to(grid, moved)
+
+
+class _Approximately:
+    """An inner problem that is solved as exactly as a search over vectors needs."""
+
+    def __init__(self, inner: SmoothProblem) -> None:
+        self._inner = inner
+        self._slopes: FloatArray | None = None  # of the last solution, which is near the next
+
+    def solve(self, Phi: FloatArray, start: Start | None) -> InnerSolution:
+        solution = self._inner.approximate(Phi, start, None if start is None else self._slopes)
+        self._slopes = solution.score_gradient
+        return solution
 
 
 def _after_steps(
