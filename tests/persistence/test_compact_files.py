@@ -662,6 +662,72 @@ class TestOtherWays:
             assert machine_of(same) == machine_of(model)
 
 
+def stream(data, bits, n):
+    """Packed integers, taken from one large number; of more than 8 bits, from words."""
+    width = bits if bits <= 8 else 16
+    whole = int.from_bytes(data.tobytes(), "little")
+    assert whole >> (n * width) == 0
+    return [whole >> (i * width) & (2**width - 1) for i in range(n)]
+
+
+def by_the_document(fields, arrays, gamma, row):
+    """f of a row, by MODEL_FILE.md and nothing else."""
+    m, d, k, r = (
+        fields[f"n_{what}"] for what in ("vectors", "features", "outputs", "combinations")
+    )
+    bits, half = fields["vector_bits"], 2 ** (fields["vector_bits"] - 1)
+    coefficient_bits = fields["coefficient_bits"]
+
+    def mask(name, n):
+        return stream(arrays[name], 1, n) if name in arrays else [1] * n
+
+    def each(name, n):
+        return arrays[name].tolist() * (n if arrays[name].size == 1 else 1)
+
+    def powers(name, n):
+        return [fields["bases"][name] * 2.0 ** (-code / 8) for code in each(name, n)]
+
+    x = [value for value, is_used in zip(row.tolist(), mask("used", d), strict=True) if is_used]
+    if r:
+        columns = [a * v for a, v in zip(powers("matrix_steps", len(x)), x, strict=True)]
+        entries = stream(arrays["matrix"], bits, r * len(x))
+        rows = [entries[i * len(x) : (i + 1) * len(x)] for i in range(r)]
+        x = [sum((e - half) * v for e, v in zip(line, columns, strict=True)) for line in rows]
+    elif "scales" in arrays:
+        x = [s * v for s, v in zip(powers("scales", len(x)), x, strict=True)]
+    varying = mask("varying", len(x))
+    codes = iter(stream(arrays["codes"], bits, m * sum(varying)))
+    lattice = list(zip(varying, powers("steps", len(x)), each("centres", len(x)), x, strict=True))
+    coefficients = iter(stream(arrays["coefficients"], coefficient_bits, m * k))
+    unit = fields["bases"]["coefficient_scales"] / 256
+    totals = [unit * number for number in arrays["intercepts"].tolist()]
+    for scale in powers("coefficient_scales", m):
+        square = sum(
+            (v - a * (o + (next(codes) if is_stored else half) - half)) ** 2
+            for is_stored, a, o, v in lattice
+        )
+        for output in range(k):
+            b = next(coefficients) - 2 ** (coefficient_bits - 1)
+            totals[output] += scale * b * np.exp(-gamma * square)
+    return totals
+
+
+@pytest.mark.parametrize("bits", [2, 5, 8, 11])
+@pytest.mark.parametrize(
+    "parameters",
+    [{"has_scales": True, "flat": (1, 2)}, {"rank": 3, "flat": (0,)}, {"same": True}, {"m": 0}],
+    ids=str,
+)
+def test_the_document_is_enough_to_read_a_file(bits, parameters, path):
+    machine = compact_machine(
+        d=9, used=[1, 2, 3, 6, 8], bits=bits, kernel=Gaussian(0.02), **parameters
+    )
+    tree, arrays, _ = described(machine, path)
+    rows = np.random.default_rng(0).normal(size=(10, 9)) * 3.0
+    found = [by_the_document(tree["fields"]["compact"], arrays, 0.02, row) for row in rows]
+    assert_allclose(machine.decision_function(rows), found, atol=1e-9)
+
+
 class TestVersionThree:
     """A file that an earlier kernelet has written."""
 
