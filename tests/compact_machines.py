@@ -1,152 +1,146 @@
-"""Machines in few bits with any integers, and what Python's own numbers say of them."""
+"""Models in few bits: machines made at once, for which any grid will do, and fitted models."""
 
 from __future__ import annotations
 
-import math
+import functools
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
 
-from kernelet.kernels import Gaussian, Kernel, Laplacian, Linear, Matern52
-from kernelet.machine import CompactForm, KernelMachine, VectorGrid
-from kernelet.machine.powers import Powers
-from kernelet.machine.vector_grid import GridMatrix
+import kernelet
+from export_models import flowers, table
+from kernelet import KernelMachine
+from kernelet.kernels import Kernel, Matern32
+from kernelet.machine.rounding import coefficient_scales, compact_form, vector_grid
 
-COEFFICIENT_BITS = (4, 5, 6, 8, 16)
+# What an entry of a vector may have, and what coefficients that go with it have.
+BITS = {2: 4, 3: 4, 4: 4, 5: 5, 6: 6, 7: 6, 8: 8, 9: 8, 11: 16, 16: 16}
 
 
-def compact_form(
-    m: int = 4,
-    d: int = 6,
-    k: int = 2,
-    *,
-    bits: int = 5,
-    coefficient_bits: int = 6,
-    used: list[int] | None = None,
-    rank: int = 0,
-    has_scales: bool = False,
-    flat: tuple[int, ...] = (),
-    same: bool = False,
-    kernel: Kernel | None = None,
-    seed: int = 0,
-) -> CompactForm:
-    """A form of random integers.
+def compact_machine(
+    kernel: Kernel,
+    Z: np.ndarray,
+    coefficients: np.ndarray,
+    intercepts: np.ndarray,
+    bits: int,
+    droppable: np.ndarray | None = None,
+) -> KernelMachine:
+    """A machine near these numbers, whose own numbers are in few bits."""
+    grid = vector_grid(kernel, Z, bits, droppable=droppable)
+    own = BITS[bits]
+    scales = coefficient_scales(coefficients, intercepts, own)
+    codes = np.rint(coefficients / scales.values[:, np.newaxis])
+    return KernelMachine.from_compact(compact_form(grid, codes, scales, intercepts, own))
 
-    Parameters
-    ----------
-    m, d, k : int
-        Vectors, features, outputs.
-    bits, coefficient_bits : int
-    used : list of int, default=all
-        Features in use.
-    rank : int, default=0
-        Rows of a matrix; 0 for none.
-    has_scales : bool, default=False
-    flat : tuple of int, default=()
-        Columns of the codes in which all vectors are at the centre.
-    same : bool, default=False
-        Whether all powers and centres are the same.
-    kernel : Kernel, default=Gaussian(0.3)
-    seed : int, default=0
+
+def random_machine(
+    kernel: Kernel, shape: tuple[int, int, int], bits: int, seed: int
+) -> tuple[KernelMachine, np.ndarray]:
+    """A machine of m vectors with d features and k outputs, and rows for it.
+
+    Vectors differ more in some features than in others, and not at all in a fifth of them, half of
+    which the kernel does not use.
     """
+    m, d, k = shape
     rng = np.random.default_rng(seed)
-    features = np.arange(d) if used is None else np.array(used, dtype=np.int64)
-    r = rank or features.size
-
-    def powers(n: int, base: float) -> Powers:
-        codes = np.full(n, 3) if same else rng.integers(0, 30, n)
-        return Powers(base, codes.astype(np.uint8))
-
-    codes = rng.integers(0, 2**bits, (m, r)).astype(np.uint16)
-    codes[:, list(flat)] = 2 ** (bits - 1)
-    centres = np.full(r, 7) if same else rng.integers(-300, 300, r)
-    matrix = None
-    if rank:
-        largest = 2 ** (bits - 1) - 1
-        entries = rng.integers(-largest, largest + 1, (rank, features.size))
-        matrix = GridMatrix(entries.astype(np.int16), powers(features.size, 0.37 / 2**bits))
-    grid = VectorGrid(
-        Gaussian(0.3) if kernel is None else kernel,
-        d,
-        features,
-        bits,
-        codes,
-        centres.astype(np.int32),
-        powers(r, 1.7 / 2**bits),
-        powers(features.size, 1.3) if has_scales and not rank else None,
-        matrix,
-    )
-    largest = 2 ** (coefficient_bits - 1) - 1
-    return CompactForm(
-        grid,
-        coefficient_bits,
-        rng.integers(-largest, largest + 1, (m, k)).astype(np.int16),
-        powers(m, 0.7),
-        rng.integers(-70_000 if seed % 2 else -100, 100, k).astype(np.int32),
-    )
+    spread = np.exp(rng.normal(size=d))
+    spread[rng.random(d) < 0.2] = 0.0
+    middle = rng.normal(size=d)
+    Z = middle + spread * rng.normal(size=(m, d))
+    X = middle + rng.normal(size=(12, d))
+    droppable = rng.random(d) < 0.5
+    beta = rng.normal(size=(m, k)) * np.exp(rng.normal(size=(m, 1)))
+    return compact_machine(kernel, Z, beta, rng.normal(size=k), bits, droppable), X
 
 
-def compact_machine(dtype: type = np.float64, **parameters: Any) -> KernelMachine:
-    """The machine of such a form."""
-    return KernelMachine.from_compact(compact_form(**parameters), dtype)
+def _columns() -> np.ndarray:
+    """Iris with a column that is constant, and one that is nearly so."""
+    X, _ = flowers()
+    rare = np.zeros(len(X))
+    rare[::50] = 0.25
+    return np.column_stack([X[:, :2], np.full(len(X), 3.0), X[:, 2:], rare])
 
 
-@st.composite
-def machines(draw: st.DrawFn) -> KernelMachine:
-    """Machines of all sizes, bits and shapes: with and without vectors, scales, a matrix."""
-    d = draw(st.integers(1, 20))
-    used = draw(
-        st.none() | st.lists(st.integers(0, d - 1), min_size=1, max_size=d, unique=True).map(sorted)
-    )
-    rank = draw(st.sampled_from([0, 0, 1, 2, 5]))
-    width = rank or (d if used is None else len(used))
-    return compact_machine(
-        draw(st.sampled_from([np.float32, np.float64])),
-        m=draw(st.integers(0, 9)),
-        d=d,
-        k=draw(st.integers(1, 4)),
-        bits=draw(st.integers(2, 16)),
-        coefficient_bits=draw(st.sampled_from(COEFFICIENT_BITS)),
-        used=used,
-        rank=rank,
-        has_scales=draw(st.booleans()),
-        flat=tuple(draw(st.sets(st.integers(0, width - 1)))),
-        same=draw(st.booleans()),
-        kernel=draw(
-            st.sampled_from([Gaussian(0.3), Laplacian(0.1), 0.5 * Matern52(0.2) + Linear()])
-        ),
-        seed=draw(st.integers(0, 10**6)),
-    )
+def _fit(kind: type, n_classes: int = 3, **parameters: Any) -> Any:
+    _, y = flowers()
+    names = np.array(["a", "b", "c"])[np.minimum(y, n_classes - 1)]
+    return kind(random_state=0, **parameters).fit(_columns(), names)
 
 
-def power(base: float, code: int) -> float:
-    """A power, by Python's own numbers."""
-    return base * math.pow(2.0, -code / 8.0)
+def _calibrated(n_classes: int) -> Any:
+    X, (_, y) = _columns(), flowers()
+    y = np.minimum(y, n_classes - 1)
+    small = kernelet.SparseSVC(5, vector_bits=5, random_state=0).fit(X[:100], y[:100])
+    return kernelet.calibrate(small, X[100:], y[100:])
 
 
-def scores(form: CompactForm, row: np.ndarray) -> list[float]:
-    """f of a row by a Gaussian machine in few bits, from its integers in plain Python."""
-    grid = form.grid
-    x = [float(row[f]) for f in grid.used]
-    if grid.matrix is not None:
-        steps = [power(grid.matrix.steps.base, int(c)) for c in grid.matrix.steps.codes]
-        x = [
-            sum(int(c) * a * v for c, a, v in zip(line, steps, x, strict=True))
-            for line in grid.matrix.codes
-        ]
-    elif grid.scales is not None:
-        codes = grid.scales.codes
-        x = [power(grid.scales.base, int(c)) * v for c, v in zip(codes, x, strict=True)]
-    totals = [int(i) * form.scales.base / 256.0 for i in form.intercepts]
-    for j in range(len(grid.codes)):
-        square = 0.0
-        for f, seen in enumerate(x):
-            step = power(grid.steps.base, int(grid.steps.codes[f]))
-            whole = int(grid.centres[f]) + int(grid.codes[j, f]) - 2 ** (grid.bits - 1)
-            square += (seen - step * whole) ** 2
-        value = math.exp(-grid.kernel.gamma * square)
-        scale = power(form.scales.base, int(form.scales.codes[j]))
-        for output, code in enumerate(form.coefficients[j]):
-            totals[output] += scale * int(code) * value
-    return totals
+def _scaled() -> Any:
+    _, y = flowers()
+    small = kernelet.SparseSVC(5, vector_bits=4, random_state=0)
+    return make_pipeline(StandardScaler(), small).fit(_columns(), y)
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "two classes": lambda: _fit(kernelet.SparseSVC, 2, n_vectors=4, vector_bits=3),
+    "three classes": lambda: _fit(kernelet.SparseSVC, n_vectors=6, vector_bits=5),
+    "per class": lambda: _fit(
+        kernelet.SparseSVC, n_vectors=3, vectors="per_class", vector_bits=7, C=10.0
+    ),
+    "Matern": lambda: _fit(
+        kernelet.SparseSVC, n_vectors=6, kernel=Matern32(0.5), vector_bits=5, learn_kernel=False
+    ),
+    "combinations": lambda: _fit(
+        kernelet.SparseSVC, n_vectors=5, learn_kernel="projection", rank=2, vector_bits=8
+    ),
+    "rows as vectors": lambda: _fit(kernelet.ReducedSVC, n_vectors=6, vector_bits=16),
+    "calibrated": lambda: _calibrated(3),
+    "two classes, calibrated": lambda: _calibrated(2),
+    "pipeline": _scaled,
+    "table": lambda: kernelet.TableModel.fit(
+        table(), "species", kernelet.SparseSVC(6, vector_bits=6, random_state=0)
+    ),
+    "pairs": lambda: kernelet.compress(SVC().fit(_columns(), flowers()[1]), 6, vector_bits=5),
+    "outliers": lambda: kernelet.SparseOneClassSVM(5, vector_bits=5, random_state=0).fit(
+        _columns()
+    ),
+    "regression": lambda: kernelet.SparseSVR(5, vector_bits=6, random_state=0).fit(
+        _columns(), flowers()[1].astype(float)
+    ),
+    "several targets": lambda: kernelet.SparseKernelRidge(5, vector_bits=5, random_state=0).fit(
+        _columns(), np.eye(3)[flowers()[1]]
+    ),
+    "compressed values": lambda: kernelet.compress(
+        SVR().fit(_columns(), flowers()[1]), 6, vector_bits=9
+    ),
+}
+
+
+@functools.cache
+def fitted(name: str) -> Any:
+    """The model of that name; tests must not change it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return MODELS[name]()
+
+
+def rows_for(model: Any) -> Any:
+    """Forty rows that the model takes, or a table of them."""
+    if isinstance(model, kernelet.TableModel):
+        return {name: column[:40] for name, column in table().items()}
+    return _columns()[:40]
+
+
+def machine_of(model: Any, rows: Any) -> tuple[KernelMachine, np.ndarray]:
+    """The machine inside of a model, and what it is given."""
+    if isinstance(model, kernelet.TableModel):
+        return model.estimator.machine_, model.encoder.transform(rows)
+    if isinstance(model, Pipeline):
+        return model[-1].machine_, model[:-1].transform(rows)
+    inner = getattr(model, "estimator_", model)
+    return inner.machine_, rows

@@ -20,8 +20,8 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
-from compact_machines import compact_machine
 from documents import blocks, read
+from integer_machines import compact_machine
 from kernelet._accelerate import interruption
 from kernelet.cli import errors, main
 from kernelet.learners.base.progress import HAS_CALLBACKS

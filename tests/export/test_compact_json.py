@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kernelet
-from compact_machines import compact_form, compact_machine, machines
 from export_models import flowers, table
+from integer_machines import compact_form, compact_machine, machines
 from kernelet import KernelMachine, ModelFileError
 from kernelet.export import json, json_schema, read_json
 from kernelet.export.to_json.exporter import json_text

@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 import kernelet
 from benchmarks import fuzz_model_file
-from compact_machines import compact_form, compact_machine, machines, scores
+from integer_machines import compact_form, compact_machine, machines, scores
 from kernelet import KernelMachine, ModelFileError
 from kernelet.kernels import Gaussian, ProjectedFeatures
 from kernelet.machine import CalibratedMachine, TemperatureCalibration, stored_bytes
