@@ -69,7 +69,7 @@ def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
     >>> from kernelet.kernels import Laplacian
     >>> costs = costs_in_c(KernelMachine(Laplacian(0.5), [[0.0], [2.0]], [1.0, -1.0]))
     >>> costs["float32"]
-    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2}
+    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2, 'common_bytes': 0}
     >>> costs["q15"]["refused"]
     'dtype="q15" is for Gaussian kernels, the model has Laplacian(gamma=0.5); use float32.'
     """
