@@ -79,7 +79,7 @@ class BudgetReport:
 
     def print(self, output: Output) -> None:
         """The table, unless ``--quiet`` is given, and a warning if the limit is not kept."""
-        by_bits = any(entry["bits"] is not None for entry in self.entries)
+        by_bits = any(entry["vector_bits"] is not None for entry in self.entries)
         columns = ["vectors", *(["bits"] if by_bits else []), self.error, "+-"]
         columns += ["us/row", "size", ""]
         if not output.quiet:
@@ -97,7 +97,7 @@ class BudgetReport:
         remark = "" if self.keeps(entry) else "too much"
         return [
             str(entry["vectors"]),
-            *([bits_text(entry["bits"])] if by_bits else []),
+            *([bits_text(entry["vector_bits"])] if by_bits else []),
             percent(entry["error"]),
             percent(entry["standard_error"]),
             f"{entry['microseconds_per_row']:.2f}",

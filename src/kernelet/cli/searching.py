@@ -17,6 +17,7 @@ from kernelet.cli.progress import Bar, progress_bar
 from kernelet.export.to_c.exporter import c_cost
 from kernelet.machine import stored_bytes
 from kernelet.selection import BudgetSearchCV
+from kernelet.selection.budgets import Candidates
 
 if TYPE_CHECKING:
     from kernelet.cli.training_data import TrainingTable
@@ -108,7 +109,7 @@ def cross_validate(search: BudgetSearchCV, data: TrainingTable, rows: Any, outpu
     ValueError
         As of the search.
     """
-    n_tried = len(search.budgets) * len(search.vector_bits or [None])
+    n_tried = len(Candidates.of(search.estimator, search.budgets, search.vector_bits))
     is_model = search.reference is not None
     folds = search.cv.get_n_splits()
     text = f"{n_tried} budgets on {folds} folds"
@@ -146,7 +147,7 @@ def entries_of(search: Any) -> list[dict[str, Any]]:
 def _entry(model: str, params: dict[str, Any], results: Any) -> dict[str, Any]:
     score, *others = (float(results[key]) for key in _RESULTS)
     figures = dict(zip(_FIGURES, (1.0 - score, *others), strict=True))
-    numbers = {"vectors": round(params["n_vectors"]), "bits": params.get("vector_bits")}
+    numbers = {"vectors": round(params["n_vectors"]), "vector_bits": params.get("vector_bits")}
     return {"model": model, **numbers, **figures, "picked": False}
 
 

@@ -210,7 +210,7 @@ def report(
             "method": arguments.method,
             "kernel": kernel,
             "vectors": machine.n_vectors,
-            "bits": None if machine.compact is None else machine.compact.grid.bits,
+            "vector_bits": None if machine.compact is None else machine.compact.grid.bits,
             "features": machine.n_features,
             "rows": n_rows,
             "classes": classes,

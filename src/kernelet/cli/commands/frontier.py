@@ -175,7 +175,7 @@ def report(
             "svm": next((entry for entry in entries if entry["model"] == "svm"), None),
             "target": "c" if arguments.bytes else None,
             "picked_vectors": search.best_params_["n_vectors"],
-            "picked_bits": search.best_params_.get("vector_bits"),
+            "picked_vector_bits": search.best_params_.get("vector_bits"),
             "model": arguments.output,
         }
     )
@@ -188,7 +188,7 @@ def cells(entry: dict[str, Any], by_bits: bool) -> list[str]:
     remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
     return [
         str(entry["vectors"]),
-        *([bits_text(entry["bits"])] if by_bits else []),
+        *([bits_text(entry["vector_bits"])] if by_bits else []),
         percent(entry["error"]),
         percent(entry["standard_error"]),
         f"{entry['microseconds_per_row']:.2f}",
@@ -200,7 +200,7 @@ def cells(entry: dict[str, Any], by_bits: bool) -> list[str]:
 def conclusion(entries: list[dict[str, Any]], error: str, by_bytes: bool) -> str:
     """What the table says, in a sentence."""
     (pick,) = (entry for entry in entries if entry["picked"])
-    bits = "" if pick["bits"] is None else f" of {pick['bits']} bits"
+    bits = "" if pick["vector_bits"] is None else f" of {pick['bits']} bits"
     stored = f" in {size(round(pick['bytes']))}" if by_bytes else ""
     text = f"{pick['vectors']} vectors{bits}{stored}: {error} {percent(pick['error'])}"
     last = entries[-1]

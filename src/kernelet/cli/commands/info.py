@@ -12,7 +12,7 @@ from typing import Any
 
 from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import ModelError, one_line
-from kernelet.cli.output import Output, bits_line, kernel_text, size
+from kernelet.cli.output import Output, kernel_text, size
 
 USAGE = "kernelet info MODEL [options]"
 EXAMPLES = """examples:
@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     from kernelet.cli.c_costs import costs_in_c
     from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
+    from kernelet.machine import stored_bytes
     from kernelet.persistence import ModelFileError, read_summary
     from kernelet.selection.cost import microseconds_per_row
 
@@ -50,18 +51,16 @@ def run(arguments: argparse.Namespace) -> None:
         **summary,
         "n_used_features": int(used_features(machine.kernel, machine.n_features).size),
         "machine_bytes": machine.nbytes,
-        "bits": None if machine.compact is None else machine.compact.grid.bits,
-        "coefficient_bits": None if machine.compact is None else machine.compact.coefficient_bits,
+        "stored_bytes": stored_bytes(machine),
         "kernel_evaluations_per_row": machine.n_vectors,
         "microseconds_per_row": microseconds_per_row(machine, rows),
         "c": costs_in_c(model.content),
     }
-    bits = "" if machine.compact is None else bits_line(machine.compact)
-    output.facts(_facts(summary, bits))
+    output.facts(_facts(summary))
     output.document(summary)
 
 
-def _facts(summary: dict[str, Any], bits: str) -> list[tuple[str, str]]:
+def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values for a person."""
     from kernelet.cli.labels import text_of
 
@@ -75,9 +74,9 @@ def _facts(summary: dict[str, Any], bits: str) -> list[tuple[str, str]]:
         ("file", f"{summary['model']} ({size(summary['file_bytes'])})"),
         ("model", inner if inner == outer else f"{inner} in a {outer}"),
         ("vectors", f"{n_vectors} of {n_features} features{in_use}, {summary['dtype']}"),
-        ("bits", bits),
         ("kernel", kernel_text(summary["kernel"])),
         ("machine", f"{size(summary['machine_bytes'])} for {outputs}"),
+        ("in few bits", _few_bits(summary)),
         ("cost", f"{n_vectors} kernel values and about {time} per row, in batches"),
     ]
     facts += [(f"C, {dtype}", _in_c(costs)) for dtype, costs in summary["c"].items()]
@@ -94,6 +93,15 @@ def _facts(summary: dict[str, Any], bits: str) -> list[tuple[str, str]]:
         ("saved", f"{summary['saved']} by {version}"),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _few_bits(summary: dict[str, Any]) -> str:
+    if summary["vector_bits"] is None:
+        return ""
+    return (
+        f"{size(summary['stored_bytes'])} of constants where it runs: vectors in "
+        f"{summary['vector_bits']} bits, coefficients in {summary['coefficient_bits']}"
+    )
 
 
 def _in_c(costs: dict[str, Any]) -> str:
