@@ -29,7 +29,7 @@ from kernelet.learners import (
 from kernelet.learners.base.progress import HAS_CALLBACKS, Loop
 from kernelet.learners.direct import estimator as direct_estimator
 from kernelet.learners.direct import learn as direct_learn
-from kernelet.learners.direct.budget import (
+from kernelet.learners.direct.budgets.tried import (
     BUDGETS,
     Tried,
     chosen_budget,

@@ -15,7 +15,8 @@ from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.direct.budget import BUDGETS, N_FOLDS, BudgetChoice
+from kernelet.learners.direct.budgets.choice import N_FOLDS, BudgetChoice
+from kernelet.learners.direct.budgets.tried import BUDGETS
 from kernelet.learners.direct.few_bits import round_and_solve
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers

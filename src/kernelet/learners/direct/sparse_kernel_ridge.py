@@ -13,7 +13,7 @@ from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import cost
 from kernelet.learners.base.regressor import KernelRegressor
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budget_estimator import BudgetEstimator
+from kernelet.learners.direct.budgets.estimator import BudgetEstimator
 from kernelet.learners.direct.estimator import FITTED
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
 from kernelet.learners.direct.search.rows import RowsInMemory

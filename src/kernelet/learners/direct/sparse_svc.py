@@ -15,7 +15,7 @@ from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budget_estimator import BudgetEstimator
+from kernelet.learners.direct.budgets.estimator import BudgetEstimator
 from kernelet.learners.direct.estimator import FITTED
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.problems.svm import ClassProblem

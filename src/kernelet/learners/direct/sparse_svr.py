@@ -14,7 +14,7 @@ from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.regressor import KernelRegressor
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budget_estimator import BudgetEstimator
+from kernelet.learners.direct.budgets.estimator import BudgetEstimator
 from kernelet.learners.direct.estimator import FITTED
 from kernelet.learners.direct.problems.interval import IntervalProblem, SquaredIntervalProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE

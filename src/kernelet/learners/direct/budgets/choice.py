@@ -1,4 +1,4 @@
-"""How many vectors a machine should have: ``n_vectors="auto"``, and what fits into bytes.
+"""How many vectors a machine should have, chosen in folds.
 
 In three folds, one path of searches each goes from few vectors to many, and shows how well the rows
 held out are predicted. The number that is chosen is then searched for on all rows, as if it had
@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.progress import Loop, Step
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.few_bits import round_and_solve
+from kernelet.learners.direct.budgets.shipping import Shipping, within_limit
+from kernelet.learners.direct.budgets.tried import (
+    BUDGETS,
+    Tried,
+    chosen_budget,
+    ends_at_limit,
+    next_budget,
+)
 from kernelet.learners.direct.learn import (
     PATH_TOL,
     DirectSettings,
@@ -31,152 +38,17 @@ from kernelet.learners.direct.search.learn import SearchStart, search_vectors
 from kernelet.learners.direct.search.result import Descent
 from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
 from kernelet.machine import KernelMachine
-from kernelet.machine.storage import storage, stored_bytes
 from kernelet.subspace import canonical_rows
 
-# What is tried, from few to many: each about twice the one before, as errors fall with the
-# logarithm of the number.
-BUDGETS = (5, 10, 20, 50, 100, 200)
-# With this many vectors C is chosen for the path. On the training rows of six sets, a C chosen with
-# 20 vectors was as good with 5 and with 100 as one chosen with these.
+# With this many vectors C is chosen for the path. On six sets, machines of 5 to 100 vectors were as
+# good with the C of 20 vectors as with their own.
 USUAL = 20
 N_FOLDS = 3
-# The path ends after this many numbers in a row that gain no standard error.
-_PATIENCE = 2
-# Machines that take too many bytes before one between them and the largest that fits is left to the
-# last fit, which takes fewer vectors where it has to.
-_MOST_TOO_LARGE = 3
 # Of less than two rows no fold is worth anything.
 _FEWEST = 2
 
 # Searches on all rows, with these settings, from this generator.
 Learn = Callable[[DirectSettings, np.random.RandomState], LearnedVectors]
-
-
-@dataclass(frozen=True)
-class Shipping:
-    """In which form machines leave, and how many bytes they may take.
-
-    Attributes
-    ----------
-    bits : int or None
-        Those of the vectors; None leaves machines as they are.
-    drops_constant : bool
-        As in `round_and_solve`.
-    target : str
-        As in `stored_bytes`.
-    n_labels : int
-    max_bytes : float
-    """
-
-    bits: int | None
-    drops_constant: bool
-    target: str
-    n_labels: int
-    max_bytes: float = np.inf
-
-    def machine(self, learned: LearnedVectors) -> KernelMachine:
-        """What is shipped of a single search."""
-        if self.bits is None:
-            return learned.searches[0].best.machine
-        return round_and_solve(learned, self.bits, drops_constant=self.drops_constant)[0]
-
-    def n_bytes(self, machine: KernelMachine) -> int:
-        """Bytes of its constants."""
-        return stored_bytes(machine, self.target, n_labels=self.n_labels)
-
-    def room(self, machine: KernelMachine) -> float:
-        """How many vectors would fit, if each takes what those of the machine take."""
-        parts = storage(machine, n_labels=self.n_labels)
-        of_vectors = parts.vectors + parts.lengths + parts.coefficients
-        each = max(of_vectors, 1) / max(machine.n_vectors, 1)
-        return float(np.floor((self.max_bytes - (parts.total - of_vectors)) / each))
-
-
-@dataclass(frozen=True)
-class Tried:
-    """How well machines of so many vectors predict the rows held out, and what they cost.
-
-    Attributes
-    ----------
-    n_vectors : int
-    score, standard_error : float
-        Over all rows held out.
-    n_bytes : float
-        The mean over the folds.
-    fits : bool
-        Whether that is allowed.
-    room : float
-        How many vectors would fit, by what these take.
-    """
-
-    n_vectors: int
-    score: float
-    standard_error: float
-    n_bytes: float
-    fits: bool = True
-    room: float = np.inf
-
-
-def next_budget(tried: Sequence[Tried], most: int) -> int | None:
-    """The number of vectors to try next, of at most ``most``; None at the end of the path."""
-    listed = [budget for budget in BUDGETS if budget <= most] or [most]
-    if not tried:
-        return listed[0]
-    last = tried[-1]
-    too_large = [one.n_vectors for one in tried if not one.fits]
-    if too_large:
-        between = int(min(max(last.room, 1.0), min(too_large) - 1))
-        largest = max((one.n_vectors for one in tried if one.fits), default=0)
-        return between if between > largest and len(too_large) < _MOST_TOO_LARGE else None
-    above = [budget for budget in listed if budget > last.n_vectors]
-    if last.n_vectors not in listed or not above or _has_settled(tried):
-        return None
-    budget = int(min(above[0], last.room))
-    return budget if budget > last.n_vectors else None
-
-
-def _has_settled(tried: Sequence[Tried]) -> bool:
-    """Whether the last few are no better than the one before them, by a standard error."""
-    best, n_idle = tried[0], 0
-    for one in tried[1:]:
-        n_idle += 1
-        if one.score > best.score + best.standard_error:
-            best, n_idle = one, 0
-    return n_idle >= _PATIENCE
-
-
-def chosen_budget(tried: Sequence[Tried], has_limit: bool) -> int:
-    """The fewest vectors within a standard error of the best; the best of those that fit a limit.
-
-    Where none fits, the fewest that were tried.
-    """
-    fitting = [one for one in tried if one.fits]
-    if not fitting:
-        return min(one.n_vectors for one in tried)
-    best = max(fitting, key=lambda one: (one.score, -one.n_vectors))
-    if has_limit:
-        return best.n_vectors
-    return min(t.n_vectors for t in fitting if t.score >= best.score - best.standard_error)
-
-
-def ends_at_limit(tried: Sequence[Tried], budget: int) -> bool:
-    """Whether it is the limit that keeps the path from going beyond this many vectors."""
-    own = [one for one in tried if one.n_vectors == budget]
-    above = [one.fits for one in tried if one.n_vectors > budget]
-    following = min((listed for listed in BUDGETS if listed > budget), default=0)
-    return bool(own) and not any(above) and (bool(above) or own[0].room < following)
-
-
-def table(tried: Sequence[Tried]) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
-    """The attribute ``path_``."""
-    few = sorted(tried, key=lambda one: one.n_vectors)
-    return {
-        "n_vectors": np.array([one.n_vectors for one in few], dtype=np.int64),
-        "score": np.array([one.score for one in few], dtype=np.float64),
-        "standard_error": np.array([one.standard_error for one in few], dtype=np.float64),
-        "bytes": np.array([one.n_bytes for one in few], dtype=np.float64),
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,38 +176,6 @@ class BudgetChoice:
         # a target that is always the same is missed in its own units
         lost: FloatArray = (missed / np.where(spread > 0.0, spread, 1.0)).mean(axis=1)
         return 1.0 - lost
-
-
-def within_limit(
-    search: Callable[[int], LearnedVectors], budget: int, shipping: Shipping, most: int = 0
-) -> LearnedVectors:
-    """The search for this many vectors, or for fewer if its machine takes too many bytes.
-
-    What is left of the bytes is spent on more vectors, up to ``most``.
-
-    Raises
-    ------
-    ValueError
-        If a single vector takes too many.
-    """
-    while True:
-        learned = search(budget)
-        machine = shipping.machine(learned)
-        n_bytes, room = shipping.n_bytes(machine), shipping.room(machine)
-        if n_bytes <= shipping.max_bytes:
-            break
-        if machine.n_vectors <= 1:
-            raise ValueError(
-                f"max_bytes={shipping.max_bytes:g} cannot be met: with one vector the machine "
-                f"takes {n_bytes} bytes, the smallest number that can. Raise max_bytes, or try "
-                "vector_bits=4, a smaller rank, or fewer features."
-            )
-        budget, most = int(max(1.0, min(room, machine.n_vectors - 1))), 0
-    if min(room, most) > budget:
-        larger = search(int(min(room, most)))
-        if shipping.n_bytes(shipping.machine(larger)) <= shipping.max_bytes:
-            return larger
-    return learned
 
 
 class _FoldPath:

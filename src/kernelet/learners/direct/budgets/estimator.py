@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import bits_or_none, choice, positive
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budget import USUAL, BudgetChoice, Shipping, table
+from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice
+from kernelet.learners.direct.budgets.shipping import Shipping
+from kernelet.learners.direct.budgets.tried import table
 from kernelet.learners.direct.estimator import DirectEstimator
 from kernelet.learners.direct.search.rows import SearchRows
 from kernelet.machine import KernelMachine
