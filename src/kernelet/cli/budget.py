@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     from kernelet.machine.columns import ColumnEncoder
     from kernelet.selection.rules import LimitError
 
-# Each about twice the one before, as in `kernelet.learners.direct.budget`, but from a single vector
-# on: the smallest machine there is says whether a budget can be met at all.
+# Each about twice the one before, as for n_vectors="auto", but from a single vector on: the
+# smallest machine there is says whether a budget can be met at all.
 _BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200)
 # Without --bits: docs/howto/microcontroller.md has what they take and miss on handwritten digits. C
 # reads 4 and 8 bits fastest.
 _BITS = (4, 5, 8)
-# Bytes of a feature (centre, step, scale) and bits of a coefficient, as most machines have them at
-# most: what is tried because it just fits, should fit.
-_FEATURE_BYTES, _COEFFICIENT_BITS, _LENGTH_BYTES, _FLOAT_BITS = 4, 8, 2, 32
+# What a machine in few bits usually takes: bytes of a feature (centre, step, scale), of a class
+# (intercept, label) and of a vector (its length), and bits of a coefficient.
+_FEATURE_BYTES, _CLASS_BYTES, _LENGTH_BYTES, _COEFFICIENT_BITS = 3, 3, 2, 6
+_FLOAT_BITS = 32
 
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +101,8 @@ def learn_within(
         try:
             if arguments.max_bytes is not None:
                 around = ColumnBytes.of(estimator, tried, data, encoder)
+                if interrupts:  # which the fit of it has caught
+                    raise KeyboardInterrupt
             search = _search(arguments, estimator, data, (rows, cv), (tried, around))
             cross_validate(search, data, rows, output)
         except KeyboardInterrupt:
@@ -161,18 +164,19 @@ def _bits_to_try(arguments: argparse.Namespace, estimator: Any) -> list[int | No
 
 
 def room(max_bytes: int, number: int | None, n_features: int, n_outputs: int) -> int:
-    """About how many vectors fit, rather too few.
+    """About how many vectors fit.
 
     Examples
     --------
     >>> room(1000, 4, n_features=10, n_outputs=1), room(1000, None, n_features=10, n_outputs=1)
-    (120, 22)
+    (124, 21)
     """
     if number is None:
         bits = _FLOAT_BITS * (n_features + n_outputs)
     else:
         bits = number * n_features + 8 * _LENGTH_BYTES + _COEFFICIENT_BITS * n_outputs
-    return max(0, 8 * (max_bytes - _FEATURE_BYTES * (n_features + n_outputs)) // bits)
+    fixed = _FEATURE_BYTES * n_features + _CLASS_BYTES * n_outputs
+    return max(0, 8 * (max_bytes - fixed) // bits)
 
 
 def budgets_to_try(rooms: Sequence[int], most: int, asked: int | None = None) -> list[int]:
@@ -214,7 +218,7 @@ def _unmet(
     if around is None or error.parameter == "max_microseconds":
         return (
             f"--max-microseconds {arguments.max_microseconds:g} cannot be met: the fastest machine "
-            f"tried, {vectors}, takes {error.least:.2g} a row; raise the limit"
+            f"tried, {vectors}, takes {error.least:.2g} us a row; raise the limit"
         )
     # on all rows a machine may take more than those of the folds
     model = clone(estimator).set_params(**error.params).fit(*rows)

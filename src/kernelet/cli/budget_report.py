@@ -81,7 +81,7 @@ class BudgetReport:
         """The table, unless ``--quiet`` is given, and a warning if the limit is not kept."""
         by_bits = any(entry["vector_bits"] is not None for entry in self.entries)
         columns = ["vectors", *(["bits"] if by_bits else []), self.error, "+-"]
-        columns += ["us/row", "size", ""]
+        columns += ["us/row", "size" if self.max_bytes is None else "bytes in C", ""]
         if not output.quiet:
             output.table(columns, [self._cells(entry, by_bits) for entry in self.shown()])
             output.text("")
@@ -101,7 +101,7 @@ class BudgetReport:
             percent(entry["error"]),
             percent(entry["standard_error"]),
             f"{entry['microseconds_per_row']:.2f}",
-            size(round(entry["bytes"])),
+            size(round(entry["bytes"])) if self.max_bytes is None else f"{entry['bytes']:.0f}",
             "<- chosen" if entry["picked"] else remark,
         ]
 

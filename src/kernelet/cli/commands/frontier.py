@@ -157,8 +157,9 @@ def report(
     folds = f"{search.n_splits_} folds of {n_rows} rows"
     output.text(f"{arguments.method}, {folds}, {seconds:.1f} s", "")
     by_bits = arguments.bits is not None
-    columns = ["vectors", *(["bits"] if by_bits else []), error, "+-", "us/row", "size", ""]
-    output.table(columns, [cells(entry, by_bits) for entry in entries])
+    columns = ["vectors", *(["bits"] if by_bits else []), error, "+-", "us/row"]
+    columns += ["bytes in C" if arguments.bytes else "size", ""]
+    output.table(columns, [cells(entry, by_bits, arguments.bytes) for entry in entries])
     output.text("", conclusion(entries, error, arguments.bytes))
     machine = f"machine of {search.n_vectors_} vectors" if arguments.output else ""
     written = {"table": arguments.csv, "picture": arguments.png, machine: arguments.output}
@@ -181,7 +182,7 @@ def report(
     )
 
 
-def cells(entry: dict[str, Any], by_bits: bool) -> list[str]:
+def cells(entry: dict[str, Any], by_bits: bool, by_bytes: bool) -> list[str]:
     """An entry as a row of the table."""
     from kernelet.cli.searching import bits_text
 
@@ -192,7 +193,7 @@ def cells(entry: dict[str, Any], by_bits: bool) -> list[str]:
         percent(entry["error"]),
         percent(entry["standard_error"]),
         f"{entry['microseconds_per_row']:.2f}",
-        size(round(entry["bytes"])),
+        f"{entry['bytes']:.0f}" if by_bytes else size(round(entry["bytes"])),
         remark,
     ]
 
@@ -200,7 +201,7 @@ def cells(entry: dict[str, Any], by_bits: bool) -> list[str]:
 def conclusion(entries: list[dict[str, Any]], error: str, by_bytes: bool) -> str:
     """What the table says, in a sentence."""
     (pick,) = (entry for entry in entries if entry["picked"])
-    bits = "" if pick["vector_bits"] is None else f" of {pick['bits']} bits"
+    bits = "" if pick["vector_bits"] is None else f" of {pick['vector_bits']} bits"
     stored = f" in {size(round(pick['bytes']))}" if by_bytes else ""
     text = f"{pick['vectors']} vectors{bits}{stored}: {error} {percent(pick['error'])}"
     last = entries[-1]
