@@ -34,7 +34,7 @@ VARIANTS = {
         {"norm": None, "n_components": 3},
     ],
     "SparseKernelPCA": [{"n_vectors": 3, "n_components": 1, "fit_inverse_transform": True}],
-    "SparseKernelRidge": [{"n_vectors": "auto", "random_state": 0}],
+    "SparseKernelRidge": [{"n_vectors": "auto", "tol": 0.1, "random_state": 0}],
     "SparseSVR": [
         {"n_vectors": "auto", "max_bytes": 1000, "random_state": 0},
         {"n_vectors": 3, "loss": "quantile"},
@@ -42,8 +42,8 @@ VARIANTS = {
     ],
     "SparseSVC": [
         {"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"},
-        {"n_vectors": "auto", "random_state": 0},
-        {"n_vectors": "auto", "max_bytes": 200, "vector_bits": 4, "random_state": 0},
+        {"n_vectors": "auto", "tol": 0.1, "random_state": 0},
+        {"n_vectors": "auto", "max_bytes": 200, "vector_bits": 4, "tol": 0.1, "random_state": 0},
     ],
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,7 +29,9 @@ from kernelet.learners import (
 )
 from kernelet.learners.base.progress import HAS_CALLBACKS, Loop
 from kernelet.learners.direct import estimator as direct_estimator
+from kernelet.learners.direct import few_bits
 from kernelet.learners.direct import learn as direct_learn
+from kernelet.learners.direct.budgets.shipping import Shipped, Shipping, within_limit
 from kernelet.learners.direct.budgets.tried import (
     BUDGETS,
     Tried,
@@ -432,6 +435,45 @@ class TestWatched:
         assert len(steps) <= comes_at + 3
         # and C is not chosen for less than the choice deserves
         assert len(chosen) == (2 if comes_at == 10**6 else 1)
+
+    @pytest.mark.parametrize("comes_at", [2, 7, 10**6])
+    def test_ctrl_c_while_vectors_are_rounded(self, comes_at, monkeypatch):
+        search, calls, said = few_bits.search_on_grid, [], []
+
+        def pressed(*arguments):
+            calls.append(1)
+            is_last = comes_at == 10**6 and any("is taken" in text for text in said)
+            if len(calls) == comes_at or is_last:
+                raise KeyboardInterrupt
+            return search(*arguments)
+
+        monkeypatch.setattr(few_bits, "search_on_grid", pressed)
+        monkeypatch.setattr(Loop, "say", lambda self, text: said.append(text))
+        model = SparseSVC("auto", C=1.0, vector_bits=4, max_bytes=100, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(ROWS, CLASSES)
+        assert model.interrupted_
+        assert size(model) <= 100
+        assert model.score(ROWS, CLASSES) > 0.6
+        # three folds for each number; what comes in one of them ends the choice
+        n_tried = {2: 0, 7: 2}.get(comes_at)
+        if n_tried is not None:
+            assert model.path_["n_vectors"].size == n_tried
+            assert len(calls) == comes_at
+
+    def test_ctrl_c_in_a_search_that_only_spends_what_is_left(self):
+        """The machine that fits is as good as ever."""
+        fitted = SparseSVC(5, C=1.0, random_state=0)
+        fitted._found = found = direct_estimator._Found()
+        fitted.fit(ROWS, CLASSES)
+        shipping = Shipping(None, True, "c", 2, 1000.0)
+        whole = found.learned
+        cut = Shipped(replace(whole, interrupted=True))
+        made = within_limit(lambda m: Shipped(whole) if m == 5 else cut, 5, shipping, 200)
+        assert made.machine == fitted.machine_
+        assert made.interrupted and made.learned.searches[0].interrupted
+        assert within_limit(lambda m: Shipped(whole), 5, shipping, 200).learned is whole
 
     @pytest.mark.skipif(not HAS_CALLBACKS, reason="this scikit-learn has no callbacks")
     def test_callbacks_see_and_stop_the_choice(self):

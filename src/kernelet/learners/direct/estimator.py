@@ -17,7 +17,7 @@ from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.direct.budgets.choice import N_FOLDS, BudgetChoice
 from kernelet.learners.direct.budgets.tried import BUDGETS
-from kernelet.learners.direct.few_bits import round_and_solve
+from kernelet.learners.direct.few_bits import Rounded, round_and_solve
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
 from kernelet.learners.direct.learn import (
@@ -138,8 +138,13 @@ class DirectEstimator:
             warn_of_flat_kernel(self, whole.X, kernel, ends)
         return learned
 
-    def _store(self, learned: LearnedVectors, kernel: Kernel) -> KernelMachine:
-        """Set the fitted attributes, warn about an early end, and return the machine."""
+    def _store(
+        self, learned: LearnedVectors, kernel: Kernel, rounded: Rounded | None = None
+    ) -> KernelMachine:
+        """Set the fitted attributes, warn about an early end, and return the machine.
+
+        With ``vector_bits`` that is a machine in few bits, unless it is there already.
+        """
         searches = learned.searches
         if hasattr(self, "C"):
             self.C_ = float(self.C) if learned.cost is None else learned.cost
@@ -157,7 +162,11 @@ class DirectEstimator:
             search.warn_unless_converged(type(self).__name__)
         bits = bits_or_none("vector_bits", getattr(self, "vector_bits", None))
         if bits is not None:
-            return self._in_few_bits(learned, bits)
+            if rounded is None:
+                rounded = round_and_solve(learned, bits, drops_constant=self._drops_constant)
+            self.objective_ = float(sum(rounded.values))
+            self.interrupted_ = rounded.interrupted
+            return rounded.machine
         if len(ends) == 1:
             return ends[0].machine
         return KernelMachine(
@@ -166,13 +175,6 @@ class DirectEstimator:
             block_diag(*[end.coefficients for end in ends]),
             np.concatenate([end.intercepts for end in ends]),
         )
-
-    def _in_few_bits(self, learned: LearnedVectors, bits: int) -> KernelMachine:
-        """The machine over rounded vectors, on one grid for all searches."""
-        rounded = round_and_solve(learned, bits, drops_constant=self._drops_constant)
-        self.objective_ = float(sum(rounded.values))
-        self.interrupted_ = rounded.interrupted
-        return rounded.machine
 
     def fit_path(
         self,
@@ -202,7 +204,7 @@ class DirectEstimator:
             Weights of the rows.
         vector_bits : sequence of int or None, default=None
             Values of the parameter ``vector_bits``. There is a model for each, from one search for
-            each budget; rounding takes little time.
+            each budget; rounding takes a fraction of its time.
 
         Returns
         -------
@@ -234,7 +236,7 @@ class DirectEstimator:
             Weights of the rows.
         vector_bits : sequence of int or None, default=None
             Values of the parameter ``vector_bits``. There is a model for each, from one search for
-            each budget; rounding takes little time.
+            each budget; rounding takes a fraction of its time.
 
         Yields
         ------

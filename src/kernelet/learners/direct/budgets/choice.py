@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.progress import Loop, Step
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budgets.shipping import Shipping, within_limit
+from kernelet.learners.direct.budgets.shipping import Shipped, Shipping, within_limit
 from kernelet.learners.direct.budgets.tried import (
     BUDGETS,
     Tried,
@@ -25,6 +25,7 @@ from kernelet.learners.direct.budgets.tried import (
     ends_at_limit,
     next_budget,
 )
+from kernelet.learners.direct.few_bits import Rounded
 from kernelet.learners.direct.learn import (
     PATH_TOL,
     DirectSettings,
@@ -51,7 +52,7 @@ _FEWEST = 2
 Learn = Callable[[DirectSettings, np.random.RandomState], LearnedVectors]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class BudgetChoice:
     """A fit whose number of vectors is chosen.
 
@@ -63,13 +64,16 @@ class BudgetChoice:
         How many equal rows each stands for.
     shipping : Shipping
     tried : list of Tried
-        What the last choice was made from.
+        What the choice was made from.
+    rounded : Rounded or None
+        The machine in few bits that came of it.
     """
 
     data: TrainingData
     counts: NDArray[np.intp]
     shipping: Shipping
     tried: list[Tried] = field(default_factory=list)
+    rounded: Rounded | None = None
 
     @classmethod
     def over(cls, data: TrainingData, shipping: Shipping, is_sample: bool) -> BudgetChoice:
@@ -93,7 +97,6 @@ class BudgetChoice:
         usual = min(USUAL, n_distinct(whole))
         plan = plan_searches([whole], whole, replace(settings, budgets=[usual]), rng, loop)
         tried = self.tried
-        tried.clear()
         try:
             for one in self._along_path(plan, loop):
                 tried.append(one)
@@ -107,16 +110,26 @@ class BudgetChoice:
         budget = chosen_budget(tried, has_limit) if tried else min(BUDGETS[0], usual)
         loop.say(f"choosing n_vectors: {budget} is taken")
 
-        def search(budget: int) -> LearnedVectors:
+        def make(budget: int) -> Shipped:
             rng.set_state(before.get_state())  # as if there had been no choice
             if loop.interrupted:  # what has been found is not looked for again
-                return learn(replace(plan.settings, budgets=[budget], cost=plan.cost), rng)
-            return learn(replace(settings, budgets=[budget]), rng)
+                learned = learn(replace(plan.settings, budgets=[budget], cost=plan.cost), rng)
+            else:
+                learned = learn(replace(settings, budgets=[budget]), rng)
+            return self._shipped(learned, loop)
 
         # machines on all rows often use fewer features than those of the folds
         grows = not loop.interrupted and ends_at_limit(tried, budget)
         most = min(n_distinct(whole), BUDGETS[-1]) if grows else 0
-        return within_limit(search, budget, self.shipping, most)
+        made = within_limit(make, budget, self.shipping, most)
+        self.rounded = made.rounded
+        return made.learned
+
+    def _shipped(self, learned: LearnedVectors, loop: Loop) -> Shipped:
+        shipped = self.shipping.ship(learned)
+        if shipped.interrupted:
+            loop.interrupt()
+        return shipped
 
     def _along_path(self, plan: SearchPlan, loop: Loop) -> Iterator[Tried]:
         """What comes of one number of vectors after the other."""
@@ -136,7 +149,9 @@ class BudgetChoice:
                 learned = path.search(budget, loop, doing)
                 if learned is None:
                     return
-                machines.append(self.shipping.machine(learned))
+                machines.append(self._shipped(learned, loop).machine)
+                if loop.interrupted:
+                    return
             yield self._scored(budget, machines, [held for _, held in parts])
 
     def _scored(

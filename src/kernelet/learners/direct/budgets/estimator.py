@@ -54,7 +54,8 @@ class BudgetEstimator(DirectEstimator):
             budget = BudgetChoice.over(data.at_hand, shipping, is_sample)
         learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
         self.path_ = table([] if budget is None else budget.tried)
-        machine = self._store(learned, data.kernel)
+        rounded = None if budget is None else budget.rounded
+        machine = self._store(learned, data.kernel, rounded)
         n_bytes = shipping.n_bytes(machine)
         if n_bytes > shipping.max_bytes:
             raise ValueError(
