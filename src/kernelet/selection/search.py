@@ -277,14 +277,11 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
                 least, smallest = n_bytes, self.best_params_
             others = chosen.without(self.best_index_)
             if others is None:
-                raise LimitError(
+                text = (
                     f"no budget keeps to max_bytes={self.max_bytes:g} when it is fitted on all "
-                    f"rows: the cheapest takes {least:.0f}. Raise the limit or add smaller "
-                    "budgets.",
-                    "max_bytes",
-                    least,
-                    smallest,
+                    f"rows: the cheapest takes {least:.0f}. Raise the limit or add smaller budgets."
                 )
+                raise LimitError(text, "max_bytes", least, smallest)
             chosen = others
             self._take(chosen.index)
 
