@@ -11,7 +11,7 @@ from documents import read, run_blocks
 from kernelet.export import read_json
 from kernelet.export.javascript import runtime
 
-PAGES = {"onnx": 4, "json": 3, "browser": 1}
+PAGES = {"onnx": 4, "json": 5, "browser": 1}
 
 
 @pytest.mark.parametrize("page", PAGES)
