@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-
 from benchmarks import datasets, small
 from benchmarks.datasets.specification import Specification
 from benchmarks.frontier_plot import MARKERS, OUR_STYLE, STYLE, curves

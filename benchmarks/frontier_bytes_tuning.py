@@ -1,7 +1,7 @@
 """Parameters of a small model, by validation on a held-out quarter of the training rows.
 
 Every method is tuned in the same way for every budget: one axis after the other, the values of the
-others being the best found so far, on at most 3000 training rows (or 150 per class, if that is
+others being the best found so far, on at most 2000 training rows (or 100 per class, if that is
 more). Candidates that do not fit into the budget are left out.
 """
 
@@ -17,8 +17,8 @@ from benchmarks.datasets.splits import Split
 from benchmarks.small import DoesNotFit, SmallMethod
 from benchmarks.small.base import Axis, Task
 
-N_ROWS = 3000
-N_ROWS_PER_CLASS = 150
+N_ROWS = 2000
+N_ROWS_PER_CLASS = 100
 HELD_OUT = 0.25
 
 

@@ -18,7 +18,7 @@ from kernelet.machine.storage import Storage, storage
 
 # More vectors take minutes to fit on the larger sets, and lower the error little.
 MOST_VECTORS = 400
-RANKS = (8, 12, 16, 24)
+RANKS = (8, 16, 24)
 # Coefficients have 4, 5, 6 or 8 bits, most often 5 or 6.
 COEFFICIENT_BITS = 5.5
 LENGTH_BYTES, INTERCEPT_BYTES = 2, 2
