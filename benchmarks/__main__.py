@@ -10,7 +10,8 @@ from dataclasses import replace
 from benchmarks import datasets, methods, small
 from benchmarks.frontier import BUDGETS, run_frontier
 from benchmarks.frontier_bytes import draw_front_page, run_frontier_bytes
-from benchmarks.results import table_ledger
+from benchmarks.frontier_bytes_table import render as render_bytes
+from benchmarks.results import bytes_ledger, table_ledger
 from benchmarks.results_blocks import quote
 from benchmarks.results_quoted import ROOT, documents
 from benchmarks.runner import run_table
@@ -63,6 +64,11 @@ def parser() -> argparse.ArgumentParser:
     frontier.add_argument("--jobs", type=int, default=1, help="processes")
     frontier.add_argument("--slow", action="store_true", help="also what takes hours")
     frontier.add_argument("--draw", action="store_true", help="draw what is there, run nothing")
+    frontier.add_argument(
+        "--table",
+        action="store_true",
+        help="with --bytes: print errors and who is best, run nothing",
+    )
 
     commands.add_parser("quote", help="write the tables in our documents from the csv files")
     return top
@@ -161,6 +167,11 @@ def run_frontiers(options: argparse.Namespace) -> bool:
     unknown = sorted(set(options.methods) - set(known))
     if unknown:
         raise SystemExit(f"no method {', '.join(unknown)}; there are: {', '.join(known)}")
+    if options.bytes and options.table:
+        for dataset in options.dataset:
+            records = bytes_ledger(dataset).read()
+            print(render_bytes(dataset, records) if records else f"{dataset}: not measured", "\n")
+        return True
     succeeded = True
     for dataset in options.dataset:
         if options.bytes:
