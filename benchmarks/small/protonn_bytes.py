@@ -80,13 +80,29 @@ def rounded(model: Prototypes) -> Prototypes:
     return Prototypes(*(int8(part, by_column=False).values for part in parts), model.gamma)
 
 
+# Rank of the projection, and the share of its entries that is kept.
+SHAPES = ((10, 1.0), (16, 1.0), (24, 1.0), (16, 0.25), (30, 0.25))
+# For many columns and few bytes: tried where fewer than three of the others fit.
+SPARSER = ((10, 0.25), (10, 0.1), (16, 0.1), (10, 0.04))
+FEW_SHAPES = 3
+
+
 def axes(task: Task) -> tuple[Axis, ...]:
-    shapes = tuple(
-        {"rank": rank, "density": density}
-        for rank, density in ((10, 1.0), (16, 1.0), (24, 1.0), (16, 0.25), (30, 0.25))
-        if rank <= task.n_columns or rank == 10
-    )
-    return shapes, one_of("scale", 1.5, 1.0, 2.0), one_of("value_bytes", 1, 4)
+    shapes = [shape for shape in SHAPES if has_room(shape, task)]
+    if len(shapes) < FEW_SHAPES:
+        shapes += [shape for shape in SPARSER if has_room(shape, task)]
+    axis = tuple({"rank": rank, "density": density} for rank, density in shapes or SHAPES[:1])
+    return axis, one_of("scale", 1.5, 1.0, 2.0), one_of("value_bytes", 1, 4)
+
+
+def has_room(shape: tuple[int, float], task: Task) -> bool:
+    """Whether a prototype for each class fits as well, in 8 bits."""
+    rank, density = shape
+    if rank > task.n_columns and shape != SHAPES[0]:
+        return False
+    rank = min(rank, task.n_columns)
+    n_kept = int(np.ceil(density * rank * task.n_columns))
+    return protonn_bytes(rank, task.n_classes, n_kept, task, 1) <= task.n_bytes
 
 
 METHOD = SmallMethod(

@@ -302,6 +302,12 @@ def test_methods_are_tuned_with_about_as_many_candidates(name: str) -> None:
         assert len({tuple(alternative) for alternative in axis}) <= 2
 
 
+def test_sparser_projections_are_tried_where_others_do_not_fit() -> None:
+    (roomy, *_), (tight, *_) = (protonn_bytes.axes(Task(256, 10, n)) for n in (8000, 2000))
+    assert {entry["density"] for entry in roomy} == {1.0, 0.25}
+    assert {entry["density"] for entry in tight} == {0.25, 0.1, 0.04}
+
+
 def line(method: str, budget: int, unit: int, error: float, n_bytes: int) -> Record:
     labels = {"dataset": "d", "method": method, "budget": budget, "unit": unit}
     return as_record(labels, {"error": error, "n_bytes": n_bytes})
