@@ -15,8 +15,8 @@ from benchmarks.results import Record
 OURS = "sparse_svc_bytes"
 PUBLISHED = Path(__file__).parent / "small" / "published.toml"
 WIDTH, HEIGHT, DPI = 7.6, 4.6, 90
-ROWS, COLUMNS = 2, 3
-BYTE_TICKS = (500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
+COLUMNS, TOGETHER_WIDTH, ROW_HEIGHT, LEGEND_HEIGHT = 3, 12.5, 3.3, 0.6
+BYTE_TICKS = (125, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
 ERROR_TICKS = (0.5, 1, 2, 3, 5, 10, 20, 30, 50, 100)
 # Of the peers; red is ours.
 COLOURS = ("C0", "C1", "C2", "C4", "C5", "C7", "C9")
@@ -35,7 +35,7 @@ def draw(specification: Specification, records: Sequence[Record], path: Path) ->
     figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
     panel = figure.subplots()
     draw_panel(panel, specification.name, records)
-    panel.set(xlabel="bytes of constants", ylabel="test error, %")
+    panel.set(xlabel="kB of constants", ylabel="test error, %")
     _legend(figure, [panel])
     shape = specification.shape
     panel.set_title(
@@ -50,16 +50,18 @@ def draw_together(frontiers: Mapping[str, Sequence[Record]], path: Path) -> None
     """Write one picture of several data sets."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12.5, 7.2), dpi=DPI, layout="constrained")
-    panels = figure.subplots(ROWS, COLUMNS).ravel()
+    n_rows = -(-len(frontiers) // COLUMNS)
+    size = (TOGETHER_WIDTH, ROW_HEIGHT * n_rows + LEGEND_HEIGHT)
+    figure = Figure(figsize=size, dpi=DPI, layout="constrained")
+    panels = figure.subplots(n_rows, COLUMNS).ravel()
     for panel, (name, records) in zip(panels, frontiers.items(), strict=False):
         draw_panel(panel, name, records)
         shape = datasets.describe(name).shape
         panel.set_title(f"{name}: {shape.columns} columns, {shape.classes} classes", fontsize=10)
     for panel in panels[len(frontiers) :]:
         panel.set_axis_off()
-    for panel in panels[-COLUMNS:]:
-        panel.set_xlabel("bytes of constants")
+    for panel in panels[max(0, len(frontiers) - COLUMNS) : len(frontiers)]:
+        panel.set_xlabel("kB of constants")
     for panel in panels[::COLUMNS]:
         panel.set_ylabel("test error, %")
     _legend(figure, panels, "outside lower center", n_columns=4)
@@ -90,16 +92,17 @@ def draw_panel(panel: Any, dataset: str, records: Sequence[Record]) -> None:
         )  # fmt: skip
     panel.set(xscale="log", yscale="log")
     errors = [*(float(r["error"]) for r in records), *(e["error"] for e in published(dataset))]
-    panel.set_ylim(0.85 * max(min(errors), 0.1), 1.15 * min(max(errors), MOST_ERROR))
+    sizes = [float(r["n_bytes"]) for r in records] + [e["bytes"] for e in published(dataset)]
     panel.set_yticks(ERROR_TICKS, [f"{tick:g}" for tick in ERROR_TICKS])
     panel.set_xticks(BYTE_TICKS, [_kilobytes(tick) for tick in BYTE_TICKS])
     panel.set_ylim(0.85 * max(min(errors), 0.1), 1.15 * min(max(errors), MOST_ERROR))
+    panel.set_xlim(0.8 * max(min(sizes), LEAST_BYTES), 1.25 * max(sizes))
     panel.minorticks_off()
     panel.grid(True, which="major", linewidth=0.3, alpha=0.6)
 
 
-# Curves that begin worse than this begin outside the picture.
-MOST_ERROR = 40.0
+# Curves that begin with more errors or fewer bytes than this begin outside the picture.
+MOST_ERROR, LEAST_BYTES = 40.0, 200
 
 
 def style(number: int, method: str, n_points: int) -> dict[str, Any]:
@@ -115,7 +118,7 @@ def style(number: int, method: str, n_points: int) -> dict[str, Any]:
 
 
 def _kilobytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1000:g} kB"
+    return f"{n_bytes / 1000:g}"
 
 
 def _legend(

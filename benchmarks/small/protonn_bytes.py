@@ -107,7 +107,7 @@ def has_room(shape: tuple[int, float], task: Task) -> bool:
 
 METHOD = SmallMethod(
     "protonn",
-    "ProtoNN, int8 or float32 (ours of the paper)",
+    "ProtoNN (our implementation)",
     "C. Gupta et al., ICML 2017",
     fit,
     axes,
