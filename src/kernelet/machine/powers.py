@@ -100,5 +100,6 @@ def _powers(
 ) -> Powers:
     base = float(values.max()) if base is None else base
     with np.errstate(divide="ignore"):
-        codes = to_whole(PER_OCTAVE * np.log2(base / np.maximum(values, np.finfo(float).tiny)))
+        octaves = np.log2(base) - np.log2(np.maximum(values, np.finfo(float).tiny))
+        codes = to_whole(PER_OCTAVE * octaves)
     return Powers(base, np.clip(codes, 0, LARGEST_CODE).astype(np.uint8))

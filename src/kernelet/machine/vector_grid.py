@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,16 @@ class VectorGrid:
         points: FloatArray = (self.centres.astype(np.int64) + self.offsets) * self.steps.values
         return points
 
+    def seen(self, X: Any) -> Any:
+        """What the kernel sees of rows: an array or CSR matrix of shape (n, r)."""
+        used = X if self.used.size == self.n_features else X[:, self.used]
+        if self.matrix is not None:
+            return used @ self.matrix.values.T
+        if self.scales is None:
+            return used
+        scales = self.scales.values
+        return used * scales if isinstance(used, np.ndarray) else used.multiply(scales).tocsr()
+
     @property
     def full_kernel(self) -> Kernel:
         """The kernel of the rows."""
@@ -128,8 +139,11 @@ class VectorGrid:
             inverse = np.linalg.pinv(self.matrix.values)
             vectors[:, self.used] = self.points @ inverse.T
         else:
-            scales = 1.0 if self.scales is None else self.scales.values
-            vectors[:, self.used] = self.points / scales
+            points = self.points
+            scales = np.ones(self.used.size) if self.scales is None else self.scales.values
+            # where the kernel uses no feature at all, one is kept, with a scale of 0
+            kept = np.divide(points, scales, out=np.zeros_like(points), where=scales > 0.0)
+            vectors[:, self.used] = kept
         return vectors
 
     def __eq__(self, other: object) -> bool:

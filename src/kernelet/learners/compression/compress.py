@@ -97,22 +97,13 @@ def compress(
     >>> small.n_vectors_, bool(small.score(X[1000:], y[1000:]) > 0.95)
     (60, True)
     """
-    count("n_vectors", n_vectors)
-    choice("refit", refit, REFITS)
-    count("n_init", n_init)
-    bits = bits_or_none("vector_bits", vector_bits)
-    steps = max(10, min(50, 2500 // n_vectors)) if max_iter is None else count("max_iter", max_iter)
-    adapted = adapt(model)
+    again = _Again.checked(n_vectors, refit, vector_bits, max_iter, random_state)
+    adapted, n_init = adapt(model), count("n_init", n_init)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
-    reduced = learn_reduced_set(
-        adapted.machine, n_vectors, n_init=n_init, max_iter=steps, random_state=random_state
-    )
-    if rows is not None:
-        refitted = _refitted(rows, reduced.machine, refit, bits, steps, random_state)
-        reduced = reduced_set_of(adapted.machine, refitted)
-    elif bits is not None:
-        rounded = rounded_reduced_set(adapted.machine, reduced.machine, bits)
-        reduced = reduced_set_of(adapted.machine, rounded)
+    limits = {"n_init": n_init, "max_iter": again.max_iter, "random_state": random_state}
+    reduced = learn_reduced_set(adapted.machine, n_vectors, **limits)
+    if rows is not None or vector_bits is not None:
+        reduced = reduced_set_of(adapted.machine, again.machine(adapted, reduced.machine, rows))
     return _read_like(adapted, reduced, model)
 
 
@@ -159,38 +150,60 @@ def _refit_rows(
     return _RefitRows(X, *_targets(adapted, codes, 1.0 if cost is None else cost), adapted.loss)
 
 
-def _refitted(
-    rows: _RefitRows,
-    machine: KernelMachine,
-    refit: str,
-    bits: int | None,
-    max_iter: int,
-    random_state: int,
-) -> KernelMachine:
-    """The machine with coefficients, or vectors as well, learned from the rows."""
-    if refit == "direct":
-        machine = learn_direct(
+@dataclass(frozen=True)
+class _Again:
+    """How the machine of a reduced set is learned again: ``refit`` and what goes with it."""
+
+    refit: str
+    bits: int | None
+    max_iter: int
+    random_state: int
+
+    @classmethod
+    def checked(
+        cls, n_vectors: int, refit: str, bits: int | None, max_iter: int | None, random_state: int
+    ) -> _Again:
+        """From the arguments of `compress`."""
+        count("n_vectors", n_vectors)
+        choice("refit", refit, REFITS)
+        if max_iter is None:
+            max_iter = max(10, min(50, 2500 // n_vectors))
+        steps = count("max_iter", max_iter)
+        return cls(refit, bits_or_none("vector_bits", bits), steps, random_state)
+
+    def machine(
+        self, adapted: Adapted, machine: KernelMachine, rows: _RefitRows | None
+    ) -> KernelMachine:
+        """Over the same vectors, or better or rounded ones."""
+        if rows is None:
+            assert self.bits is not None
+            return rounded_reduced_set(adapted.machine, machine, self.bits)
+        if self.refit == "direct":
+            machine = self._with_better_vectors(machine, rows)
+            if self.bits is None:
+                return machine
+        kernel, vectors, grid = machine.kernel, np.asarray(machine.vectors, dtype=np.float64), None
+        if self.bits is not None:
+            grid = vector_grid(kernel, vectors, self.bits)
+            kernel, vectors = grid.full_kernel, grid.vectors
+        machine = learn_with_vectors(
+            rows.X, rows.Y, rows.costs, kernel, vectors, loss=rows.loss
+        ).machine
+        if grid is None:
+            return machine
+        judge = svm_judge(rows.X, rows.Y, rows.costs, rows.loss, machine)
+        return in_few_bits(grid, machine, judge)
+
+    def _with_better_vectors(self, machine: KernelMachine, rows: _RefitRows) -> KernelMachine:
+        return learn_direct(
             rows.X,
             machine.kernel,
             SVMProblem(rows.Y, rows.costs, rows.loss, INNER_SHARE * _DIRECT_TOL),
             np.asarray(machine.vectors, dtype=np.float64),
-            max_iter=max_iter,
+            max_iter=self.max_iter,
             tol=_DIRECT_TOL,
-            random_state=random_state,
+            random_state=self.random_state,
         ).best.machine
-        if bits is None:
-            return machine
-    kernel, vectors = machine.kernel, np.asarray(machine.vectors, dtype=np.float64)
-    if bits is None:
-        return learn_with_vectors(
-            rows.X, rows.Y, rows.costs, kernel, vectors, loss=rows.loss
-        ).machine
-    grid = vector_grid(kernel, vectors, bits)
-    again = learn_with_vectors(
-        rows.X, rows.Y, rows.costs, grid.full_kernel, grid.vectors, loss=rows.loss
-    )
-    judge = svm_judge(rows.X, rows.Y, rows.costs, rows.loss, again.machine)
-    return in_few_bits(grid, again.machine, judge)
 
 
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:

@@ -155,9 +155,10 @@ class DirectEstimator:
 
     def _in_few_bits(self, learned: LearnedVectors, bits: int) -> KernelMachine:
         """The machine over rounded vectors, on one grid for all searches."""
-        machine, values = round_and_solve(learned, bits, drops_constant=self._drops_constant)
-        self.objective_ = float(sum(values))
-        return machine
+        rounded = round_and_solve(learned, bits, drops_constant=self._drops_constant)
+        self.objective_ = float(sum(rounded.values))
+        self.interrupted_ = rounded.interrupted
+        return rounded.machine
 
     def fit_path(
         self,
