@@ -127,6 +127,8 @@ TABLES: Mapping[str, QuotedTable] = {
             Column("full SVM", "{error:.1f} % ({n_vectors:.0f})", "method=svc_ovr"),
         ),
     ),
+    "bytes-2": small_table(2, "optdigits", "pendigits", "satimage", "usps", "letter"),
+    "bytes-8": small_table(8, "optdigits", "pendigits", "satimage", "usps", "letter", "mnist"),
 }
 
 

@@ -30,7 +30,7 @@ CHEAP = {
     "network": {"n_layers": 2, "standardise": True, "alpha": 0.1, "solver": "lbfgs"},
     "tree": {"criterion": "gini", "min_samples_leaf": 2, "ccp_alpha": 0.0},
     "forest": {"max_leaf_nodes": 8, "leaf": "share", "max_features": "sqrt", "kind": "forest"},
-    "boosting": {"max_leaf_nodes": 4, "learning_rate": 0.3},
+    "boosting": {"max_leaf_nodes": 4, "learning_rate": 0.3, "l2_regularization": 1.0},
     "protonn": {"rank": 4, "density": 0.25, "scale": 1.5, "value_bytes": 1},
 }
 
