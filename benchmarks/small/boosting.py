@@ -84,8 +84,6 @@ def fit(X: np.ndarray, y: np.ndarray, task: Task, parameters: Parameters, seed: 
         max_iter=min(MOST_ROUNDS, n_rounds),
         max_leaf_nodes=n_leaves,
         min_samples_leaf=5,
-        # without it steps on classes that are nearly separated grow until the error does
-        l2_regularization=1.0,
         early_stopping=False,
         random_state=seed,
         **settings,
@@ -115,7 +113,10 @@ def _flat(nodes: np.ndarray, unit: float) -> FlatTree:
 
 def axes(task: Task) -> tuple[Axis, ...]:
     leaves = tuple({"max_leaf_nodes": n} for n in (4, 2, 3, 8, 16))
-    return leaves, one_of("learning_rate", 0.3, 0.1, 0.6, 1.0)
+    # with little of it, steps on classes that are nearly separated grow until the error does, the
+    # more so the more rows there are
+    penalties = one_of("l2_regularization", 10.0, 1.0, 100.0)
+    return leaves, one_of("learning_rate", 0.3, 0.1, 0.6), penalties
 
 
 METHOD = SmallMethod(
