@@ -115,7 +115,7 @@ def axes(task: Task) -> tuple[Axis, ...]:
     leaves = tuple({"max_leaf_nodes": n} for n in (4, 2, 3, 8, 16))
     # with little of it, steps on classes that are nearly separated grow until the error does, the
     # more so the more rows there are
-    penalties = one_of("l2_regularization", 10.0, 1.0, 100.0)
+    penalties = one_of("l2_regularization", 10.0, 100.0)
     return leaves, one_of("learning_rate", 0.3, 0.1, 0.6), penalties
 
 
