@@ -35,6 +35,9 @@ LARGEST_VALUE = 2**14 - 1
 # What a round adds at the start, one number for each score.
 BASELINE_BYTES = 4
 MOST_ROUNDS = 300
+# Scores are logarithms of odds. A fit with a leaf beyond this diverges, as it may on many rows with
+# a penalty that suits few; it is repeated with ten times the penalty.
+LARGEST_LEAF = 50.0
 
 
 @dataclass(frozen=True)
@@ -80,23 +83,32 @@ def fit(X: np.ndarray, y: np.ndarray, task: Task, parameters: Parameters, seed: 
     if n_rounds < 1:
         raise DoesNotFit(f"a round of trees of {n_leaves} leaves takes more")
     columns = Columns.of(X)
-    model = HistGradientBoostingClassifier(
-        max_iter=min(MOST_ROUNDS, n_rounds),
-        max_leaf_nodes=n_leaves,
-        min_samples_leaf=5,
-        early_stopping=False,
-        random_state=seed,
-        **settings,
-    ).fit(columns(X), y)
-    # scikit-learn shows the fitted trees nowhere else
-    nodes = [[p.nodes for p in trees] for trees in model._predictors]
-    leaves = np.concatenate([n["value"][n["is_leaf"] == 1] for trees in nodes for n in trees])
-    unit = float(np.abs(leaves).max() or 1.0) / LARGEST_VALUE
+    penalty = settings.pop("l2_regularization")
+    nodes: list[list[np.ndarray]] = []
+    while not nodes or _largest_leaf(nodes) > LARGEST_LEAF:
+        model = HistGradientBoostingClassifier(
+            max_iter=min(MOST_ROUNDS, n_rounds),
+            max_leaf_nodes=n_leaves,
+            min_samples_leaf=5,
+            l2_regularization=penalty,
+            early_stopping=False,
+            random_state=seed,
+            **settings,
+        ).fit(columns(X), y)
+        # scikit-learn shows the fitted trees nowhere else
+        nodes = [[p.nodes for p in trees] for trees in model._predictors]
+        penalty *= 10.0
+    unit = (_largest_leaf(nodes) or 1.0) / LARGEST_VALUE
     rounds = [[_flat(n, unit) for n in trees] for trees in nodes]
     baseline = np.rint(np.asarray(model._baseline_prediction).reshape(-1) / unit).astype(np.int64)
     n_splits = [tree.n_splits for trees in rounds for tree in trees]
     n_bytes = overhead_bytes(task) + sum(tree_bytes(n, task.n_columns) for n in n_splits)
     return Small(Boosted(columns, rounds, baseline, model.classes_), n_bytes, len(rounds))
+
+
+def _largest_leaf(nodes: Sequence[Sequence[np.ndarray]]) -> float:
+    leaves = np.concatenate([n["value"][n["is_leaf"] == 1] for trees in nodes for n in trees])
+    return float(np.abs(leaves).max())
 
 
 def _flat(nodes: np.ndarray, unit: float) -> FlatTree:
@@ -113,9 +125,7 @@ def _flat(nodes: np.ndarray, unit: float) -> FlatTree:
 
 def axes(task: Task) -> tuple[Axis, ...]:
     leaves = tuple({"max_leaf_nodes": n} for n in (4, 2, 3, 8, 16))
-    # with little of it, steps on classes that are nearly separated grow until the error does, the
-    # more so the more rows there are
-    penalties = one_of("l2_regularization", 10.0, 100.0)
+    penalties = one_of("l2_regularization", 10.0, 1.0, 100.0)
     return leaves, one_of("learning_rate", 0.3, 0.1, 0.6), penalties
 
 
