@@ -197,6 +197,29 @@ def test_trees_predict_with_their_integers(name: str) -> None:
         assert model.classes[code] == answer  # type: ignore[attr-defined]
 
 
+def test_boosting_that_diverges_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = blobs()
+
+    def largest() -> float:
+        fitted = small.get("boosting").fit(X, y, Task(5, 3, 300), CHEAP["boosting"], 0)
+        leaves = [one.leaves for trees in fitted.predictor.rounds for one in trees]  # type: ignore[attr-defined]
+        scores = fitted.predictor.scores(X)  # type: ignore[attr-defined]
+        assert np.abs(np.concatenate(leaves)).max() == boosting.LARGEST_VALUE
+        return float(np.ptp(scores))
+
+    plain = largest()
+    fits = []
+    fit_once = boosting.HistGradientBoostingClassifier.fit
+    monkeypatch.setattr(
+        boosting.HistGradientBoostingClassifier,
+        "fit",
+        lambda self, *rows: fits.append(self.l2_regularization) or fit_once(self, *rows),
+    )
+    monkeypatch.setattr(boosting, "LARGEST_LEAF", 0.3)
+    assert largest() != plain
+    assert len(fits) > 1 and fits[:2] == [1.0, 10.0]
+
+
 def test_flat_trees_agree_with_scikit_learn() -> None:
     from sklearn.tree import DecisionTreeClassifier
 
