@@ -58,7 +58,7 @@ test-browser: $(VENV)/.browser  ## run the demo in a browser, exported JavaScrip
 
 # Needs a compiler for ARM and QEMU; on Debian:
 # apt install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-test-cortex: $(VENV)/.test  ## run exported C on a Cortex-M4F, in an emulator
+test-cortex: $(VENV)/.test  ## run exported C on a Cortex-M4F and M0, in an emulator
 	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/cortex $(ARGS)
 
 lint: $(VENV)/.lint  ## check format, style, types and the layers

@@ -4,7 +4,8 @@
 
 Every file must be read within the time limit and within 10 times its size of memory (plus a
 constant), give `ModelFileError` or a model, and a model must then predict finite numbers for rows
-of ordinary size, or say that its scores are not finite.
+of ordinary size, or say that its scores are not finite. A machine in few bits may take five times
+its numbers in full on top of that. ``--compact`` damages files of such machines only.
 """
 
 from __future__ import annotations
@@ -30,13 +31,23 @@ import numpy as np
 import kernelet
 from benchmarks.fuzz_mutations import MUTATIONS
 from kernelet.kernels import Gaussian, Matern52, Polynomial, ProjectedFeatures, ScaledFeatures
-from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
+from kernelet.machine import (
+    CalibratedMachine,
+    KernelMachine,
+    SigmoidCalibration,
+    TemperatureCalibration,
+)
+from kernelet.machine.rounding import coefficient_scales, compact_form, vector_grid
 from kernelet.persistence import ModelFileError, read_summary
+from kernelet.persistence.compact_forms import ALWAYS, CompactSizes
+from kernelet.persistence.vectors import MAX_GROWTH
 
 SECONDS = 2.0
 MEMORY_FACTOR = 10
 # What Python takes whatever the size of the file: parsed JSON, tracebacks, small objects.
 MEMORY_CONSTANT = 3 * 2**20
+# What reading takes for a machine in few bits, in units of its numbers in full.
+COMPACT_FACTOR = 5
 # Of the whole process, in which memory outside of Python counts as well.
 GROWTH_LIMIT = 64 * 2**20
 
@@ -85,7 +96,52 @@ def seeds() -> list[object]:
             kernelet.calibrate(fitted, X, y),
             kernelet.compress(fitted, 2),
             kernelet.TableModel.fit(table, "y", kernelet.ReducedSVC(3, random_state=0)),
+            *compact_seeds(),
         ]
+
+
+def compact_seeds() -> list[object]:
+    """Small models in few bits: of every array that their files hold, and of every kind."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 9))
+    y = np.array(["no", "maybe", "yes"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+    scales = np.where(np.arange(9) % 4 == 2, 0.0, rng.uniform(0.1, 2.0, 9))
+    table = {"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down"), "y": y}
+    few = {"vector_bits": 4, "max_iter": 3, "random_state": 0}
+    left_out = ScaledFeatures(Gaussian(0.4), scales)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = kernelet.SparseSVC(4, **few).fit(X, y)
+        return [
+            _compact(Gaussian(0.4), X[:5], 2, 4),
+            _compact(left_out, X[:7], 5, 6, 3),
+            _compact(left_out, X[:7], 9, 16).astype(np.float32),
+            _compact(ProjectedFeatures(Gaussian(0.4), X[7:10] / 3.0), X[:6], 6, 5, 2),
+            _compact(ScaledFeatures(Matern52(1.0) * Polynomial(0.1, 1.0, 2), scales), X[:4], 8, 8),
+            _compact(Gaussian(0.4), X[:0], 3, 4),
+            _compact(Gaussian(0.4), np.where(np.arange(9) < 7, 1.0, X[:300]), 3, 4),
+            fitted,
+            kernelet.SparseSVC(2, vectors="per_class", **few).fit(X, y == "yes"),
+            kernelet.SparseKernelRidge(3, **few).fit(X, X[:, :2]),
+            kernelet.calibrate(fitted, X, y),
+            kernelet.compress(fitted, 2, vector_bits=5),
+            kernelet.TableModel.fit(table, "y", kernelet.SparseSVC(3, **few)),
+        ]
+
+
+def _compact(
+    kernel: Any, vectors: Any, bits: int, coefficient_bits: int, n_outputs: int = 1
+) -> KernelMachine:
+    """A machine in few bits over rounded vectors."""
+    rng = np.random.default_rng(bits)
+    m, largest = len(vectors), 2 ** (coefficient_bits - 1) - 1
+    beta, intercepts = rng.normal(size=(m, n_outputs)), rng.normal(size=n_outputs)
+    scales = coefficient_scales(beta, intercepts, coefficient_bits)
+    whole = np.clip(np.rint(beta / scales.values[:, np.newaxis]), -largest, largest)
+    grid = vector_grid(kernel, vectors, bits)
+    return KernelMachine.from_compact(
+        compact_form(grid, whole, scales, intercepts, coefficient_bits)
+    )
 
 
 def answer(model: Any) -> None:
@@ -178,6 +234,7 @@ def run(
     keep: Path | None = None,
     progress: int = 0,
     mutations: Collection[str] = tuple(MUTATIONS),
+    models: Collection[object] | None = None,
 ) -> Report:
     """Try ``n`` damaged files.
 
@@ -192,6 +249,7 @@ def run(
         Print a line after every ``progress`` files.
     mutations : collection of str, default=all
         Names of the ways to damage them.
+    models : collection of models, default=`seeds()`
     """
     report = Report()
     handler = signal.signal(signal.SIGPROF, _time_out)
@@ -199,7 +257,7 @@ def run(
         warnings.simplefilter("ignore")
         path = Path(folder) / "damaged.kernelet"
         originals: list[bytes] = []
-        for model in seeds():
+        for model in seeds() if models is None else models:
             kernelet.save(model, path)
             originals.append(path.read_bytes())
             answer(kernelet.load(path))
@@ -248,10 +306,23 @@ def _try(path: Path, n_bytes: int, label: str, report: Report) -> None:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     report.slowest = max(report.slowest, time.process_time() - began)
-    multiple = (used - MEMORY_CONSTANT) / max(n_bytes, 1)
+    multiple = (used - MEMORY_CONSTANT - _unpacked(path, model)) / max(n_bytes, 1)
     report.most_memory = max(report.most_memory, multiple)
     if multiple > MEMORY_FACTOR:
         report.failures.append(f"{label}: {used} bytes of memory for {n_bytes}")
+
+
+def _unpacked(path: Path, model: Any) -> int:
+    """Bytes that reading a machine in few bits may take on top of what other files may."""
+    machine = getattr(model, "estimator", model)
+    for name in ("machine_", "calibrated_machine_", "machine"):
+        machine = getattr(machine, name, machine)
+    if isinstance(machine, KernelMachine):
+        full = 0 if machine.compact is None else CompactSizes.of(machine, machine.compact).in_full
+        return COMPACT_FACTOR * full
+    data = path.read_bytes()
+    # refused, perhaps after its numbers were unpacked
+    return COMPACT_FACTOR * (MAX_GROWTH * len(data) + ALWAYS) if b"compact" in data else 0
 
 
 def _read(path: Path, label: str, report: Report) -> Any:
@@ -277,8 +348,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--n", type=int, default=10_000, help="number of files")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the files that failed")
+    parser.add_argument("--compact", action="store_true", help="machines in few bits only")
     arguments = parser.parse_args(argv)
-    report = run(arguments.n, arguments.seed, arguments.keep, progress=max(1, arguments.n // 10))
+    report = run(
+        arguments.n,
+        arguments.seed,
+        arguments.keep,
+        progress=max(1, arguments.n // 10),
+        models=compact_seeds() if arguments.compact else None,
+    )
     counts = ", ".join(f"{n} {what}" for what, n in sorted(report.outcomes.items()))
     print(f"{arguments.n} files: {counts}; {len(report.failures)} failures")
     print(

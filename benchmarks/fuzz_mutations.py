@@ -9,6 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.fuzz_compact import compact_numbers
+from benchmarks.fuzz_layout import (
+    FLOATS,
+    INTEGERS,
+    header_bytes,
+    header_of,
+    itemsize,
+    repacked,
+    with_header,
+)
+
 Mutation = Callable[[bytes, np.random.Generator, list[bytes]], bytes]
 
 # What may stand where something else should: each is JSON text.
@@ -51,7 +62,6 @@ HOSTILE = (
     '{"name":"sum","terms":[]}',
     '{"dict":[[{},1]]}',
 )
-_FLOATS = {"F32": "<f4", "F64": "<f8"}
 NUMBERS = (
     float("nan"),
     float("inf"),
@@ -66,7 +76,7 @@ NUMBERS = (
 def flip_bits(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """One to eight bits anywhere; half of the time in the header, where they matter more."""
     changed = bytearray(data)
-    end = len(data) if rng.random() < 0.5 else 8 + _header_length(data)
+    end = len(data) if rng.random() < 0.5 else 8 + header_bytes(data)
     for place in rng.integers(end, size=rng.integers(1, 9)):
         changed[place] ^= 1 << int(rng.integers(8))
     return bytes(changed)
@@ -100,13 +110,13 @@ def splice(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """The beginning of one file with the end of another, or its header with the other's arrays."""
     other = others[int(rng.integers(len(others)))]
     if rng.random() < 0.5:
-        return data[: 8 + _header_length(data)] + other[8 + _header_length(other) :]
+        return data[: 8 + header_bytes(data)] + other[8 + header_bytes(other) :]
     return data[: int(rng.integers(len(data)))] + other[int(rng.integers(len(other))) :]
 
 
 def header_length(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """The first eight bytes lie about the length of the header."""
-    true = _header_length(data)
+    true = header_bytes(data)
     lies = (
         0,
         1,
@@ -125,26 +135,26 @@ def header_length(data: bytes, rng: np.random.Generator, others: list[bytes]) ->
 
 def header_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Values of the header (shapes, places, types, metadata) become hostile ones."""
-    header = _header(data)
-    return _with_header(data, _changed(header, rng))
+    header = header_of(data)
+    return with_header(data, _changed(header, rng))
 
 
 def model_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Values of the description of the model become hostile ones."""
-    header = _header(data)
+    header = header_of(data)
     metadata = header["__metadata__"]
     metadata["model"] = _changed(json.loads(metadata["model"]), rng)
-    return _with_header(data, json.dumps(header))
+    return with_header(data, json.dumps(header))
 
 
 def sizes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Shapes and places of arrays that fit each other, but not the file."""
-    header = _header(data)
+    header = header_of(data)
     names = [name for name in header if name != "__metadata__"]
     if not names:
         return truncate(data, rng, others)
     entry = header[names[int(rng.integers(len(names)))]]
-    item = 4 if entry["dtype"] == "F32" else 8
+    item = itemsize(entry)
     shapes = ([2**20, 2**20], [2**31], [2**62, 2], [0, 2**62], [0, 2**40], [2**20, 0], [1] * 40)
     shape = list(shapes[int(rng.integers(len(shapes)))])
     begin = entry["data_offsets"][0]
@@ -152,13 +162,13 @@ def sizes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     entry["shape"], entry["data_offsets"] = shape, [begin, begin + n_bytes]
     if n_bytes == 0 and rng.random() < 0.5:
         # with the bytes of the other arrays moved to where they are expected
-        return _repacked(data, header)
-    return _with_header(data, json.dumps(header))
+        return repacked(data, header)
+    return with_header(data, json.dumps(header))
 
 
 def reshape(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Arrays with other shapes of the same size, other types, or other names."""
-    header = _header(data)
+    header = header_of(data)
     names = [name for name in header if name != "__metadata__"]
     if not names:
         return flip_bits(data, rng, others)
@@ -169,16 +179,17 @@ def reshape(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes
     elif how == 1:
         entry["shape"] = [int(np.prod(entry["shape"]))]
     elif how == 2:
-        entry["dtype"] = ("I64", "F32", "F64", "U8", "BOOL", "BF16")[int(rng.integers(6))]
+        types = ("I64", "I32", "I16", "I8", "U8", "F32", "F64", "BOOL", "BF16")
+        entry["dtype"] = types[int(rng.integers(len(types)))]
     else:
         header[("x", "machine/x", "a/b/c/d", "", "/", "vectors")[int(rng.integers(6))]] = entry
         del header[name]
-    return _with_header(data, json.dumps(header))
+    return with_header(data, json.dumps(header))
 
 
 def numbers(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Numbers in the arrays become NaN, infinite or extreme."""
-    start = 8 + _header_length(data)
+    start = 8 + header_bytes(data)
     n = (len(data) - start) // 8
     if n == 0:
         return insert(data, rng, others)
@@ -191,17 +202,17 @@ def numbers(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes
 
 def extremes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Entries of one array become numbers at the ends of their range, all of them finite."""
-    header = _header(data)
+    header = header_of(data)
     entries = [
         entry
         for name, entry in header.items()
-        if name != "__metadata__" and entry["dtype"] in _FLOATS and np.prod(entry["shape"])
+        if name != "__metadata__" and entry["dtype"] in FLOATS and np.prod(entry["shape"])
     ]
     if not entries:
         return flip_bits(data, rng, others)
     entry = entries[int(rng.integers(len(entries)))]
-    start, (begin, end) = 8 + _header_length(data), entry["data_offsets"]
-    dtype = np.dtype(_FLOATS[entry["dtype"]])
+    start, (begin, end) = 8 + header_bytes(data), entry["data_offsets"]
+    dtype = np.dtype(FLOATS[entry["dtype"]])
     changed = np.frombuffer(data[start + begin : start + end], dtype=dtype).copy()
     places = rng.random(changed.size) < rng.choice([0.05, 0.5, 1.0])
     places[int(rng.integers(changed.size))] = True
@@ -212,9 +223,31 @@ def extremes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> byte
     return data[: start + begin] + changed.tobytes() + data[start + end :]
 
 
+def integers(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """Entries of one array of integers become the ends of their range, or anything."""
+    header = header_of(data)
+    entries = [
+        entry
+        for name, entry in header.items()
+        if name != "__metadata__" and entry["dtype"] in INTEGERS and np.prod(entry["shape"])
+    ]
+    if not entries:
+        return extremes(data, rng, others)
+    entry = entries[int(rng.integers(len(entries)))]
+    start, (begin, end) = 8 + header_bytes(data), entry["data_offsets"]
+    dtype = np.dtype(INTEGERS[entry["dtype"]])
+    changed = np.frombuffer(data[start + begin : start + end], dtype=dtype).copy()
+    places = rng.random(changed.size) < rng.choice([0.05, 0.5, 1.0])
+    places[int(rng.integers(changed.size))] = True
+    limits = np.iinfo(dtype)
+    ends = [limits.min, limits.max, 0, int(rng.integers(limits.min, limits.max, endpoint=True))]
+    changed[places] = rng.choice(np.array(ends, dtype=dtype), places.sum())
+    return data[: start + begin] + changed.tobytes() + data[start + end :]
+
+
 def many_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """A description that is long, wide or deep."""
-    header = _header(data)
+    header = header_of(data)
     n = int(rng.integers(1, 20_000))
     piece = ("[],", '"ab",', "257,", "{},", '{"a":[]},')[int(rng.integers(5))]
     texts = (
@@ -230,7 +263,7 @@ def many_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> b
         + "}}" * (n % 100),
     )
     header["__metadata__"]["model"] = texts[int(rng.integers(len(texts)))]
-    return _with_header(data, json.dumps(header))
+    return with_header(data, json.dumps(header))
 
 
 MUTATIONS: dict[str, Mutation] = {
@@ -249,38 +282,11 @@ MUTATIONS: dict[str, Mutation] = {
         reshape,
         numbers,
         extremes,
+        integers,
+        compact_numbers,
         many_values,
     )
 }
-
-
-def _header_length(data: bytes) -> int:
-    return struct.unpack("<Q", data[:8])[0]
-
-
-def _header(data: bytes) -> dict[str, Any]:
-    header: dict[str, Any] = json.loads(data[8 : 8 + _header_length(data)])
-    return header
-
-
-def _with_header(data: bytes, header: str) -> bytes:
-    text = header.encode()
-    return struct.pack("<Q", len(text)) + text + data[8 + _header_length(data) :]
-
-
-def _repacked(data: bytes, header: dict[str, Any]) -> bytes:
-    """The arrays one after the other, in the order and sizes that the header states."""
-    old = _header(data)
-    start, pieces, end = 8 + _header_length(data), [], 0
-    for name in old:
-        if name == "__metadata__":
-            continue
-        a, b = header[name]["data_offsets"]
-        a0 = old[name]["data_offsets"][0]
-        pieces.append(data[start + a0 : start + a0 + (b - a)])
-        header[name]["data_offsets"] = [end, end + (b - a)]
-        end += b - a
-    return _with_header(data[:start], json.dumps(header)) + b"".join(pieces)
 
 
 _MARK = "@@hostile@@"

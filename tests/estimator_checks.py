@@ -34,11 +34,17 @@ VARIANTS = {
         {"norm": None, "n_components": 3},
     ],
     "SparseKernelPCA": [{"n_vectors": 3, "n_components": 1, "fit_inverse_transform": True}],
+    "SparseKernelRidge": [{"n_vectors": "auto", "tol": 0.1, "random_state": 0}],
     "SparseSVR": [
+        {"n_vectors": "auto", "max_bytes": 1000, "random_state": 0},
         {"n_vectors": 3, "loss": "quantile"},
         {"n_vectors": 3, "loss": "squared_epsilon_insensitive"},
     ],
-    "SparseSVC": [{"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"}],
+    "SparseSVC": [
+        {"n_vectors": 3, "loss": "squared_hinge", "vectors": "per_class"},
+        {"n_vectors": "auto", "tol": 0.1, "random_state": 0},
+        {"n_vectors": "auto", "max_bytes": 200, "vector_bits": 4, "tol": 0.1, "random_state": 0},
+    ],
 }
 
 

@@ -105,6 +105,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "two classes, hinge": lambda: _two(
         kernelet.SparseSVC(4, C=1.0, loss="hinge", learn_kernel=False, random_state=0)
     ),
+    "two classes, few bits": lambda: _two(
+        kernelet.SparseSVC(4, learn_kernel=False, vector_bits=5, random_state=0)
+    ),
     "per class": lambda: _small(
         kernelet.SparseSVC, n_vectors=3, vectors="per_class", random_state=0
     ),

@@ -12,6 +12,10 @@ from kernelet.export import c
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"]
 
+# Types of the numbers that any machine with a Gaussian kernel can have; "q7" is for few bits.
+DTYPES = ("float32", "float64", "q15")
+FIXED = ("q15", "q7")
+
 
 def compilers():
     """Those that KERNELET_COMPILERS names, as CI does, else those of this machine."""
@@ -48,10 +52,10 @@ class Library:
 
     def __init__(self, functions, written, dtype):
         self.functions, self.written = functions, written
-        self.row_type = np.dtype({"q15": "int16"}.get(dtype, dtype))
-        self.score_type = np.dtype({"q15": "int32"}.get(dtype, dtype))
-        self.share_type = np.dtype({"q15": "uint16"}.get(dtype, dtype))
-        self.is_fixed = dtype == "q15"
+        self.is_fixed = dtype in FIXED
+        self.row_type = np.dtype("int16" if self.is_fixed else dtype)
+        self.score_type = np.dtype("int32" if self.is_fixed else dtype)
+        self.share_type = np.dtype("uint16" if self.is_fixed else dtype)
 
     def constant(self, name):
         """A number that the header defines."""
@@ -104,3 +108,81 @@ class Library:
         """A table of texts."""
         table = (ctypes.c_char_p * count).in_dll(self.functions, f"{self.written.name}_{name}")
         return [text.decode() for text in table]
+
+
+# Reads rows of the model that the first argument names; writes its scores, and those of rows at the
+# ends of the range of integers.
+_CHECKED = """\
+#include <stdio.h>
+#include <stdlib.h>
+{includes}
+
+{functions}
+
+int main(int n, char **words)
+{{
+    int (*const runs[])(void) = {{{names}}};
+
+    return n == 2 ? runs[atoi(words[1])]() : 1;
+}}
+"""
+_CHECKED_RUN = """\
+static int run_{i}(void)
+{{
+    float x[{given}];
+    int16_t q[{length}];
+    int32_t scores[{prefix}_SCORES];
+    size_t f;
+
+    while (fread(x, sizeof x, 1, stdin) == 1) {{
+        {name}_quantize(x, q);
+        {name}_decision_function(q, scores);
+        fwrite(scores, sizeof scores, 1, stdout);
+    }}
+    for (f = 0; f < {length}; f++)
+        q[f] = INT16_MIN;
+    {name}_decision_function(q, scores);
+    for (f = 0; f < {length}; f++)
+        q[f] = f % 2 ? INT16_MAX : INT16_MIN;
+    {name}_decision_function(q, scores);
+    return 0;
+}}
+"""
+
+
+def checked_scores(cases, folder, dtype):
+    """Scores of ``(model, rows)`` by a program that stops at undefined behaviour."""
+    folder.mkdir(exist_ok=True)
+    includes, functions, written = [], [], []
+    for i, (model, _) in enumerate(cases):
+        made = c(model, folder / f"machine_{i}.c", dtype=dtype)
+        prefix = made.name.upper()
+        length, given = (
+            next(f"{prefix}_{word}" for word in words if f"{prefix}_{word} " in made.header)
+            for words in (("COMBINATIONS", "USED_FEATURES", "FEATURES"), ("COLUMNS", "FEATURES"))
+        )
+        includes.append(f'#include "machine_{i}.h"')
+        names = {"i": i, "name": made.name, "prefix": prefix, "length": length, "given": given}
+        functions.append(_CHECKED_RUN.format(**names))
+        written.append(made)
+    runs = ", ".join(f"run_{i}" for i in range(len(cases)))
+    program = _CHECKED.format(
+        includes="\n".join(includes), functions="\n".join(functions), names=runs
+    )
+    (folder / "checked.c").write_text(program)
+    sources = [str(folder / f"machine_{i}.c") for i in range(len(cases))]
+    checks = ["-fsanitize=undefined,address", "-fno-sanitize-recover=all", "-g", "-O1"]
+    target = str(folder / "checked")
+    command = [compilers()[0], *FLAGS, *checks, str(folder / "checked.c"), *sources, "-o", target]
+    done = subprocess.run([*command, "-lm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = []
+    for i, ((_, rows), made) in enumerate(zip(cases, written, strict=True)):
+        given = np.ascontiguousarray(rows, dtype=np.float32).tobytes()
+        done = subprocess.run([target, str(i)], input=given, capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        library = Library(None, made, dtype)
+        scores = np.frombuffer(done.stdout, dtype=np.int32)
+        scores = scores.reshape(len(rows), int(library.constant("SCORES")))
+        found.append(scores * library.constant("SCORE_UNIT"))
+    return found

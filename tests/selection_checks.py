@@ -15,6 +15,14 @@ from kernelet import BudgetSearchCV, ReducedSVC, SparseSVC
 
 SEARCHES = {
     "path": BudgetSearchCV(SparseSVC(max_iter=1, init="random", random_state=0), (2, 1), cv=2),
+    "bytes": BudgetSearchCV(
+        SparseSVC(max_iter=1, init="random", random_state=0),
+        (2, 1),
+        cv=2,
+        target="c",
+        vector_bits=(None, 4),
+        max_bytes=1000,
+    ),
     "one by one": BudgetSearchCV(ReducedSVC(init="kmeans", random_state=0), (1, 6), cv=2),
 }
 

@@ -21,6 +21,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 import kernelet as package
 from command_line import Called, kernelet, write_flowers
 from documents import blocks, read
+from integer_machines import compact_machine
 from kernelet._accelerate import interruption
 from kernelet.cli import errors, main
 from kernelet.learners.base.progress import HAS_CALLBACKS
@@ -168,6 +169,25 @@ def test_info_of_combinations_of_features(tmp_path, call):
     assert document["machine_bytes"] == 8 * numbers
     assert document["c"]["float32"]["flash_bytes"] == 4 * numbers
     assert document["c"]["float32"]["arithmetic"] == 2 * 3 * 40 + 7 * (3 * 3 + 2)
+
+
+@pytest.mark.parametrize("parameters", [{"has_scales": True}, {"rank": 3}, {}], ids=str)
+def test_info_of_a_machine_in_few_bits(parameters, tmp_path, call):
+    machine = compact_machine(m=30, d=9, bits=4, coefficient_bits=5, **parameters)
+    machine.save(tmp_path / "model.kernelet")
+    document = call("info", tmp_path / "model.kernelet", "--json").document
+    assert (document["vector_bits"], document["coefficient_bits"]) == (4, 5)
+    assert document["stored_bytes"] == package.machine.stored_bytes(machine)
+    assert document["dtype"] == "float64"
+    done = call("info", tmp_path / "model.kernelet")
+    line = f"{document['stored_bytes']} bytes of constants where it runs: vectors in 4 bits, coef"
+    assert re.search(f"^in few bits +{line}ficients in 5$", done.out, re.M)
+    kernel = {
+        "has_scales": "rbf, gamma = 0.3, on 9 features with a scale each",
+        "rank": "rbf, gamma = 0.3, on 3 combinations of 9 features",
+        "": "rbf, gamma = 0.3",
+    }["".join(parameters)]
+    assert re.search(f"^kernel +{kernel}$", done.out, re.M)
 
 
 def test_compress(folder, fitted, call):

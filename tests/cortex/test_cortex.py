@@ -20,8 +20,8 @@ from kernelet import (
     compress,
 )
 from kernelet.export.rounding import rounding_units
-from kernelet.export.to_c.exporter import DTYPES
 from kernelet.kernels import Laplacian, Matern52, Polynomial, RationalQuadratic, Sigmoid
+from run_c import DTYPES
 from run_cortex import Board, sections
 
 UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}

@@ -19,6 +19,14 @@ def assert_same(printed, shown):
     assert found[0] == pytest.approx(found[1], abs=0.3)
 
 
+def assert_near(printed, shown):
+    """Equal words; bytes and errors may differ as other fits make them."""
+    numbers = re.compile(r"\d+(?:\.\d+)?")
+    assert numbers.sub("", printed) == numbers.sub("", shown)
+    found = [[float(number) for number in numbers.findall(text)] for text in (printed, shown)]
+    assert found[0] == pytest.approx(found[1], rel=0.05, abs=0.8)
+
+
 def test_program_that_reads_stdin(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = "docs/howto/c.md"
@@ -45,7 +53,9 @@ def test_program_that_reads_stdin(tmp_path, monkeypatch):
 def test_sketch(dtype, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module, shown = write_sketches(tmp_path)
-    assert all(printed == expected for printed, expected in shown) and len(shown) == 1
+    (costs, fewer_bits) = shown
+    assert costs[0] == costs[1]
+    assert_near(*fewer_bits)
     ready, *light = run_here(tmp_path, dtype).split()
     predicted = np.where(module.model.predict(module.counts) == 1, "on", "off")
     assert ready == "ready"

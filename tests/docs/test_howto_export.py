@@ -7,10 +7,11 @@ import warnings
 
 import pytest
 
-from documents import run_blocks
+from documents import read, run_blocks
 from kernelet.export import read_json
+from kernelet.export.javascript import runtime
 
-PAGES = {"onnx": 3, "json": 3, "browser": 0}
+PAGES = {"onnx": 4, "json": 5, "browser": 1}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -25,6 +26,12 @@ def test_code_prints_what_is_shown(page, tmp_path, monkeypatch):
             (printed, found), (expected, _) = (t.split("differ by") for t in (printed, expected))
             assert 0 < float(found.split()[0]) < 1e-4
         assert printed == expected
+    if page == "browser":
+        code = runtime(with_tables=True)
+        assert code in (tmp_path / "digits.mjs").read_text()
+        assert f"{len(code) / 1000:.0f} kB of the smaller file are the code" in read(
+            "docs/howto/browser.md"
+        )
     if page == "json":
         model = read_json(tmp_path / "cells.json")
         assert model.machine_.n_vectors == 3

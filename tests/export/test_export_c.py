@@ -17,7 +17,7 @@ from kernelet.datasets import make_banana
 from kernelet.export import c
 from kernelet.export.projection import projected
 from kernelet.export.rounding import rounding_units
-from kernelet.export.to_c.exporter import DTYPES, c_source
+from kernelet.export.to_c.exporter import c_source
 from kernelet.export.to_c.pieces import REALS, comment, identifier, integers, quoted, texts
 from kernelet.kernels import (
     CallableKernel,
@@ -38,7 +38,7 @@ from kernelet.kernels.profile import ProfileKernel
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from random_examples import examples
 from references import for_features
-from run_c import compiled, compilers
+from run_c import DTYPES, compiled, compilers
 
 FLOATS = ("float32", "float64")
 MAKERS = [

@@ -11,11 +11,11 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from kernelet import ReducedSVC, TableModel, calibrate
 from kernelet.export.model import exported_model
 from kernelet.export.rounding import rounding_units
-from kernelet.export.to_c.exporter import DTYPES, c_source
+from kernelet.export.to_c.exporter import c_source
 from kernelet.machine.cells import as_numbers
 from kernelet.machine.columns import Category, UnknownCategoryWarning
 from references import kernel_matrix
-from run_c import compiled
+from run_c import DTYPES, compiled
 
 ATOL = {"float32": 2e-5, "float64": 1e-12, "q15": 1e-3}
 TABLE = {

@@ -20,8 +20,8 @@ import kernelet
 from export_bounds import bound
 from kernelet.datasets import make_banana, make_checkerboard
 from kernelet.export.rounding import rounding_units
-from kernelet.export.to_c.exporter import DTYPES, c_source
-from run_c import compiled
+from kernelet.export.to_c.exporter import c_source
+from run_c import DTYPES, compiled
 
 # A program for each estimator.
 pytestmark = pytest.mark.slow

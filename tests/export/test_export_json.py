@@ -144,7 +144,7 @@ def test_rounding():
 def damaged():
     """(what, a change of the document, a part of the error)."""
     yield "format", {"format": "other"}, "not a model of kernelet"
-    yield "version", {"format_version": 3}, "upgrade kernelet"
+    yield "version", {"format_version": 4}, "upgrade kernelet"
     yield "version 2", {"format_version": 2}, "'vector_features' of the model is missing"
     yield "dtype", {"dtype": "float16"}, "float32 or float64"
     yield "kernel", {"kernel": {"name": "os.system"}}, "Unknown kernel name"

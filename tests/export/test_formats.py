@@ -23,6 +23,8 @@ from kernelet.machine import KernelMachine
 FORMATS = registered_formats()
 # One output, a Gaussian kernel and no columns: no format has an excuse.
 PLAIN = "two classes, hinge"
+# One in few bits, which are the only ones that the type "q7" of C is for.
+FEW_BITS = "two classes, few bits"
 each = pytest.mark.parametrize("name", [*FORMATS])
 each_with_dtypes = pytest.mark.parametrize(
     "name", [name for name in FORMATS if FORMATS[name].dtypes]
@@ -141,7 +143,7 @@ def test_types_of_numbers(name, tmp_path):
     form, path, model = FORMATS[name], target(name, tmp_path), fitted(PLAIN)
     written = {}
     for dtype in form.dtypes:
-        write(name, model, path, dtype=dtype)
+        write(name, fitted(FEW_BITS) if dtype == "q7" else model, path, dtype=dtype)
         written[dtype] = path.read_bytes()
     assert len({*written.values()}) == len(form.dtypes)
     write(name, model, path)
@@ -154,15 +156,19 @@ def test_types_of_numbers(name, tmp_path):
 @each
 def test_the_command_line_writes_the_same_bytes(name, tmp_path, monkeypatch, capsys):
     fitted(PLAIN).save(tmp_path / "model.kernelet")
+    few_bits = tmp_path / "few_bits"  # what is written has the name of the model's file
+    few_bits.mkdir()
+    fitted(FEW_BITS).save(few_bits / "model.kernelet")
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
     monkeypatch.chdir(there)
-    model = kernelet.load(tmp_path / "model.kernelet")
     for dtype in (None, *FORMATS[name].dtypes):
+        file = "few_bits/model.kernelet" if dtype == "q7" else "model.kernelet"
+        model = kernelet.load(tmp_path / file)
         options = {} if dtype is None else {"dtype": dtype}
         write(name, model, target(name, here), **options)
-        words = ["export", "../model.kernelet", "-q"]
+        words = ["export", f"../{file}", "-q"]
         words += [] if dtype is None else ["--dtype", dtype]
         for choice in (["--to", name], ["--to", name.upper()], ["-o", target(name, there).name]):
             assert main([*words, *choice]) == 0

@@ -15,14 +15,14 @@ from numpy.testing import assert_array_equal
 import kernelet
 from hostile_texts import FORGED, INJECTED, hostile, named, of_table, piped
 from kernelet import export
-from kernelet.export.to_c.exporter import DTYPES, c_source
+from kernelet.export.to_c.exporter import c_source
 from kernelet.export.to_c.pieces import comment, quoted
 from kernelet.export.to_json.exporter import json_text
 from kernelet.export.to_json.reader import model_of
 from kernelet.export.to_onnx.exporter import onnx_model
 from kernelet.machine.texts import in_plain_ascii, visible
 from kernelet.plotting.sparsity_path import as_paths
-from run_c import compiled, compilers
+from run_c import DTYPES, compiled, compilers
 
 
 def check_symbols(tmp_path, hostile_models, harmless_models):

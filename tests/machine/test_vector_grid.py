@@ -112,6 +112,35 @@ def test_rows_are_seen_alike_dense_and_sparse():
         )
 
 
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_every_point_of_the_grid_is_the_image_of_a_vector(bits):
+    """Also where rows of the matrix depend on each other, or would all be rounded to 0."""
+    dependent = np.vstack([A, A[0] + A[1], 1e-9 * A[2], np.ones(5), 1e-3 * np.arange(5.0)])
+    for matrix in (A, dependent, dependent[:, :2], np.zeros((2, 5)), A[:1]):
+        d = matrix.shape[1]
+        grid = vector_grid(ProjectedFeatures(Gaussian(0.5), matrix), Z[:, :d], bits)
+        assert_allclose(grid.seen(grid.vectors), grid.points, atol=1e-9 * np.abs(Z).max())
+        X = RNG.normal(size=(4, d))
+        assert_allclose(
+            grid.full_kernel(X, grid.vectors), grid.kernel(grid.seen(X), grid.points), rtol=1e-6
+        )
+
+
+def test_kernels_with_a_matrix_or_scales_inside_stay_whole():
+    inner = ScaledFeatures(Gaussian(0.5), [1.0, 0.0, 2.0])
+    kernels = [
+        ProjectedFeatures(inner, A),
+        ProjectedFeatures(Laplacian(0.5), A),
+        2.0 * ProjectedFeatures(Gaussian(0.5), A),
+        ScaledFeatures(Gaussian(0.5), SCALES) + ScaledFeatures(Gaussian(0.1), SCALES * 0.0 + 1.0),
+    ]
+    for kernel in kernels:
+        grid = vector_grid(kernel, Z, 12, droppable=np.ones(5, dtype=bool))
+        assert grid.matrix is None
+        X = Z + 0.01 * RNG.normal(size=Z.shape)
+        assert_allclose(grid.full_kernel(X, grid.vectors), kernel(X, grid.vectors), rtol=1e-9)
+
+
 def test_rounding_again_changes_nothing():
     for name, bits in itertools.product(("plain", "scales"), (3, 5, 8)):
         grid = vector_grid(KERNELS[name], Z, bits)

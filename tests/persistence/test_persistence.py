@@ -39,7 +39,7 @@ from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureC
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import (
     header,
-    machines,
+    ranges,
     read_summary,
     register,
     registry,
@@ -349,7 +349,7 @@ class TestRefusals:
     def test_sums_of_very_many_kernels(self, path):
         kernel = sum((Gaussian(float(i)) for i in range(2, 102)), Gaussian(1.0))
         machine = kernelet.KernelMachine(kernel, VECTORS, COEFFICIENTS, [0, 0])
-        with pytest.raises(ValueError, match="up to 100 kernels"):
+        with pytest.raises(ValueError, match="more than 100 kernels"):
             machine.save(path)
 
     def test_two_kinds_of_one_name(self):
@@ -513,7 +513,7 @@ class TestDocuments:
         text = " ".join(read("MODEL_FILE.md").split())
         assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
         assert f"plus {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
-        assert f"at most {machines.MAX_KERNELS} kernels" in text
+        assert f"at most {ranges.MAX_KERNELS} kernels" in text
         assert f"up to {vectors.MAX_GROWTH} times what is stored" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]
         assert set(re.split(r", | and ", types)) == set(header.DTYPES)

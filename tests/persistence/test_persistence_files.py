@@ -192,8 +192,8 @@ REFUSED = {
     ),
     "no model": (to_bytes(ARRAYS, metadata=METADATA), "the metadata describe no model"),
     "newer": (
-        file_of(format_version="3", kernelet_version="9.1"),
-        r"written by a newer kernelet \(9.1, format version 3; this one reads up to 2\); upgrade",
+        file_of(format_version="4", kernelet_version="9.1"),
+        r"written by a newer kernelet \(9.1, format version 4; this one reads up to 3\); upgrade",
     ),
     "version 0": (file_of(format_version="0"), "the format version is missing or not a number"),
     "version one": (file_of(format_version="one"), "the format version is missing"),
@@ -230,7 +230,7 @@ REFUSED = {
     ),
     "unknown type": (
         with_header(META | {"vectors": {**ENTRY, "dtype": "F8_E4M3"}}),
-        "must be one of F32, F64, I64, BOOL",
+        "must be one of F32, F64, I64, I32, I16, I8, U8, BOOL",
     ),
     "unknown kind": (
         file_of({**TREE, "kind": "Trojan"}),

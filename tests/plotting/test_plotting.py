@@ -151,6 +151,27 @@ class TestFrontier:
             display.chosen_.get_xdata(), [search.cv_results_[column][search.best_index_]]
         )
 
+    def test_a_curve_for_each_number_of_bits(self):
+        model = ReducedSVC(init="kmeans", random_state=0)
+        options = {"cv": 3, "target": "c", "vector_bits": (None, 4, 7), "max_bytes": 80}
+        search = BudgetSearchCV(model, (2, 4, 16), **options).fit(X, y)
+        results, chosen = search.cv_results_, search.best_index_
+        for display in (
+            FrontierDisplay.from_estimator(search, x="bytes", name="ours"),
+            FrontierDisplay.from_results(results, x="bytes", chosen=chosen, name="ours"),
+            FrontierDisplay.from_results(
+                pd.DataFrame(results), x="bytes", chosen=chosen, name="ours"
+            ),
+        ):
+            assert list(display.lines_) == ["ours, 4 bits", "ours, 7 bits", "ours, not rounded"]
+            for number, line in enumerate(display.lines_.values()):
+                assert_array_equal(line.get_xdata(), results["mean_bytes"][number::3])
+                errors = 100 * (1 - results["mean_test_score"][number::3])
+                assert_allclose(line.get_ydata(), errors)
+            place = results["mean_bytes"][chosen], 100 * (1 - results["mean_test_score"][chosen])
+            assert_allclose(display.chosen_.get_xydata(), [place])
+        assert FrontierDisplay.from_results(results).chosen_ is None
+
     def test_of_a_model(self):
         model = make_pipeline(StandardScaler(), ReducedSVC(init="kmeans", random_state=0))
         display = FrontierDisplay.from_estimator(

@@ -164,12 +164,16 @@ def kernel_text(specification: dict[str, Any]) -> str:
     'rbf, gamma = 0.5, on 2 features scaled by 0.1 to 2'
     >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": [0.0, 2.0, 0.1]})
     'rbf, gamma = 0.5, on 2 of 3 features scaled by 0.1 to 2'
+    >>> kernel_text({"name": "scaled_features", "kernel": inner, "scales": {"shape": [9]}})
+    'rbf, gamma = 0.5, on 9 features with a scale each'
     >>> kernel_text({"name": "projected_features", "kernel": inner, "matrix": [[1.0, 0.5, 2.0]]})
     'rbf, gamma = 0.5, on 1 combination of 3 features'
     """
     if specification.get("name") == "scaled_features":
         scales = specification["scales"]
         inner = kernel_text(specification["kernel"])
+        if isinstance(scales, dict):  # their shape, as the summary of a machine in few bits has it
+            return f"{inner}, on {scales['shape'][0]} features with a scale each"
         used = [scale for scale in scales if scale > 0.0] or scales
         some = "" if len(used) == len(scales) else f"{len(used)} of "
         least, most = f"{min(used):.3g}", f"{max(used):.3g}"

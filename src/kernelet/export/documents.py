@@ -123,6 +123,8 @@ def scaling_of(exported: ExportedModel) -> tuple[NDArray[Any], NDArray[Any]] | N
 
 def numbers_text(array: NDArray[Any]) -> str:
     """Numbers with as many digits as it takes to read the same again, and no more."""
+    if array.dtype.kind in "iu":
+        return ", ".join(map(str, array.tolist()))
     exact: Sequence[float] = array.astype(np.float64).tolist()
     if array.dtype == np.float64:
         return ", ".join(map(_shortest, exact))

@@ -10,6 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet._hooks import hooks
+from kernelet.export.compact import (
+    compact_document,
+    compact_form,
+    kernel_of_points,
+    table_bytes,
+)
 from kernelet.export.documents import (
     calibration_document,
     kernel_document,
@@ -21,14 +27,13 @@ from kernelet.export.formats import register_format
 from kernelet.export.model import cast, exported_model
 from kernelet.export.projection import projected
 from kernelet.export.rounding import centre, warn_of_lost_digits
-from kernelet.machine import KernelMachine
+from kernelet.machine import CompactForm, KernelMachine
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = ("float32", "float64")
 # Whole numbers beyond are not all numbers in JavaScript, but they are all BigInts.
 _LARGEST_INTEGER = 2**53 - 1
-_ARRAYS = ("vectors", "coefficients", "intercepts")
 
 _MODULE = """\
 // A kernel machine: {summary}.
@@ -59,6 +64,11 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     For a row with NaN the scores are NaN and the label is null. A row for a TableModel is an object
     that names its columns; null and NaN are missing values there.
 
+    A machine in few bits (``vector_bits``) is written as the integers that it is made of, in
+    base64, whatever ``dtype`` says: its numbers are then exactly those of the machine in Python.
+    ``metadata`` says how many bits an entry of a vector has (``vectorBits``; null otherwise) and
+    how many bytes all numbers take (``nBytes``).
+
     Parameters
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
@@ -67,7 +77,8 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     path : path-like
         By custom it ends in ".mjs". The file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None
-        What the numbers are stored in; None keeps the machine's own. Computed is in float64.
+        What the numbers are stored in, but of machines in few bits; None keeps the machine's own.
+        Computed is in float64.
 
     Raises
     ------
@@ -98,9 +109,10 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     text = javascript_module(model, dtype)
     if dtype is not None:
         machine = exported_model(model, with_columns=True).machine
-        projection, inner = projected(machine, dtype)
-        is_moved = projection is None or projection.matrix is None
-        warn_of_lost_digits(inner, dtype, _origin(inner, dtype) if is_moved else 0.0)
+        if compact_form(machine) is None:
+            projection, inner = projected(machine, dtype)
+            is_moved = projection is None or projection.matrix is None
+            warn_of_lost_digits(inner, dtype, _origin(inner, dtype) if is_moved else 0.0)
     write_atomically(path, text.encode("utf-8"))
 
 
@@ -109,25 +121,29 @@ def javascript_module(model: Any, dtype: str | None = None) -> str:
     document = model_document(model, dtype)
     counts = (("nVectors", "vector"), ("nFeatures", "feature"), ("nOutputs", "output"))
     vectors, features, outputs = (_counted(document[key], word) for key, word in counts)
+    bits = document["vectorBits"]
     return _MODULE.format(
-        summary=f"{vectors} of {features}, {outputs}",
+        summary=f"{vectors} of {features}{f' in {bits} bits' if bits else ''}, {outputs}",
         version=hooks.version,
         rows=_ROWS_OF_TABLES if document["columns"] else _ROWS,
         model=_literal(document),
-        runtime=runtime(with_columns=document["columns"] is not None),
+        runtime=runtime(with_columns=document["columns"] is not None, with_tables=bits is not None),
     )
 
 
-def runtime(with_columns: bool = False) -> str:
+def runtime(with_columns: bool = False, with_tables: bool = False) -> str:
     """The code that every module has: ``makeMachine(model)`` for a `model_document`.
 
     Parameters
     ----------
     with_columns : bool, default=False
         Whether to add what models of tables need.
+    with_tables : bool, default=False
+        Whether to add what machines in few bits need, whose numbers are tables of integers.
     """
     folder = importlib.resources.files("kernelet.export")
-    names = ["columns.js", "machine.js"] if with_columns else ["machine.js"]
+    pieces = {"columns.js": with_columns, "compact.js": with_tables, "machine.js": True}
+    names = [name for name, is_needed in pieces.items() if is_needed]
     return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
@@ -154,22 +170,15 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
     kind = str(machine.dtype) if dtype is None else dtype
     if kind not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}.")
-    projection, inner = projected(machine, kind)
-    features = None if projection is None else projection.features
-    matrix = None if projection is None else projection.matrix
-    if projection is None or matrix is None:
-        origin = _origin(inner, kind)
-        vectors = np.asarray(inner.vectors) - origin
-    else:
-        origin = np.zeros(projection.n_used) if projection.origin is None else projection.origin
-        vectors = inner.vectors
+    form = compact_form(machine)
+    numbers = _arrays(machine, kind) if form is None else _tables(form)
     return {
         "kernelet": hooks.version,
-        "kernel": kernel_document(inner.kernel),
+        "kernel": numbers.pop("kernel"),
         "nFeatures": machine.n_features,
         "nVectors": machine.n_vectors,
         "nOutputs": machine.n_outputs,
-        "dtype": kind,
+        "dtype": kind if form is None else "float64",
         "reading": exported.reading,
         "classes": exported.classes,
         "votes": exported.votes,
@@ -179,12 +188,45 @@ def model_document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "columns": columns,
         "scaling": scaling and {"shift": scaling[0], "scale": scaling[1]},
         "featureNames": exported.feature_names,
-        "origin": None if not origin.any() else origin,
-        "features": None if features is None else features.tolist(),
+        **numbers,
+    }
+
+
+def _arrays(machine: KernelMachine, kind: str) -> dict[str, Any]:
+    """The numbers of a machine in 32 or 64 bits, and the kernel."""
+    projection, inner = projected(machine, kind)
+    features = None if projection is None else projection.features
+    matrix = None if projection is None else projection.matrix
+    if projection is None or matrix is None:
+        origin = _origin(inner, kind)
+        vectors = np.asarray(inner.vectors) - origin
+    else:
+        origin = np.zeros(projection.n_used) if projection.origin is None else projection.origin
+        vectors = inner.vectors
+    arrays = {
         "matrix": None if matrix is None else cast("matrix", matrix, kind),
         "vectors": cast("vectors", vectors, kind),
         "coefficients": cast("coefficients", machine.coefficients, kind),
         "intercepts": cast("intercepts", machine.intercepts, kind),
+    }
+    return {
+        "kernel": kernel_document(inner.kernel),
+        "vectorBits": None,
+        "nBytes": sum(array.nbytes for array in arrays.values() if array is not None),
+        "origin": None if not origin.any() else origin,
+        "features": None if features is None else features.tolist(),
+        **arrays,
+    }
+
+
+def _tables(form: CompactForm) -> dict[str, Any]:
+    """The integers of a machine in few bits, and the kernel."""
+    tables = compact_document(form)
+    return {
+        "kernel": kernel_document(kernel_of_points(form.grid)),
+        "vectorBits": form.grid.bits,
+        "nBytes": table_bytes(tables),
+        **tables,
     }
 
 

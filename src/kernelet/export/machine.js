@@ -161,7 +161,8 @@ function temperatureProbabilities({ inverse_temperature: inverse }, scores) {
 
 const probabilitiesBy = { sigmoid: sigmoidProbabilities, temperature: temperatureProbabilities };
 
-function makeMachine(model) {
+function makeMachine(given) {
+  const model = given.vectorBits ? unpacked(given) : given;
   const { nFeatures, nVectors, nOutputs, classes, calibration } = model;
   const Numbers = model.dtype === "float32" ? Float32Array : Float64Array;
   const vectors = Numbers.from(model.vectors);
@@ -171,6 +172,7 @@ function makeMachine(model) {
   const features = model.features ?? Array.from({ length: nFeatures }, (_, f) => f);
   const nUsed = features.length;
   const origin = Float64Array.from(model.origin ?? new Array(nUsed).fill(0));
+  const scales = model.scales ?? new Float64Array(nUsed).fill(1);
   const kernel = kernelOf(model.kernel);
   const point = new Float64Array(nUsed);
   const matrix = model.matrix && Numbers.from(model.matrix);
@@ -211,7 +213,7 @@ function makeMachine(model) {
       if (Number.isNaN(row[f])) nothing = NaN;
     }
     for (let i = 0; i < nUsed; i++) {
-      point[i] = scaled(row[features[i]], features[i]) - origin[i] + nothing;
+      point[i] = (scaled(row[features[i]], features[i]) - origin[i] + nothing) * scales[i];
     }
     if (matrix) {
       for (let i = 0; i < combined.length; i++) combined[i] = innerProduct(point, matrix, i * nUsed);
@@ -268,7 +270,7 @@ function makeMachine(model) {
     return eachRow(rows, (row) => probabilitiesBy[calibration.kind](calibration, outputs(row)));
   }
 
-  const { kernelet, dtype, reading, featureNames } = model;
+  const { kernelet, dtype, vectorBits, nBytes, reading, featureNames } = model;
   const shape = { nFeatures, nVectors, nOutputs };
   const rowsOfMatrix = () => Array.from(combined, (_, i) =>
     Array.from(matrix.subarray(i * nUsed, (i + 1) * nUsed)));
@@ -277,8 +279,9 @@ function makeMachine(model) {
     JSON.stringify(model.kernel, (key, value) => (key === "formula" ? undefined : value)));
   const described = matrix
     ? { name: "projected_features", kernel: inner, matrix: rowsOfMatrix() }
-    : inner;
+    : model.scales ? { name: "scaled_features", kernel: inner, scales: Array.from(scales) } : inner;
   const usedFeatures = model.features ?? null; // those that the kernel takes; null is all
-  const metadata = { kernelet, kernel: described, usedFeatures, ...shape, dtype, reading, featureNames };
+  const numbers = { dtype, vectorBits, nBytes };
+  const metadata = { kernelet, kernel: described, usedFeatures, ...shape, ...numbers, reading, featureNames };
   return { decisionFunction, predict, predictProba, classes, metadata };
 }

@@ -14,6 +14,8 @@ from kernelet.machine.vector_grid import VectorGrid
 # Intercepts are whole numbers of this many to the largest of the scales: half of it is a 500th of
 # what the coarsest coefficient is rounded to.
 INTERCEPT_STEPS = 256
+# Of a coefficient, with the sign.
+COEFFICIENT_BITS = (4, 5, 6, 8, 16)
 
 
 @dataclass(frozen=True, eq=False)

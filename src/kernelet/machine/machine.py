@@ -126,7 +126,7 @@ class KernelMachine:
         grid = form.grid
         machine = cls(
             grid.full_kernel,
-            grid.vectors.astype(dtype),
+            grid.vectors.astype(dtype, copy=False),
             form.coefficient_values,
             form.intercept_values,
         )
@@ -283,6 +283,13 @@ class KernelMachine:
         if self.compact is not None:
             return KernelMachine.from_compact, (self.compact, self.dtype)
         return KernelMachine, (self.kernel, self.vectors, self.coefficients, self.intercepts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # skops asks for it where `__reduce__` names another function than the class itself
+        return {"compact": self.compact, "dtype": self.dtype.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(vars(KernelMachine.from_compact(state["compact"], state["dtype"])))
 
     def __eq__(self, other: object) -> bool:
         """Whether kernel, type and every number are the same."""

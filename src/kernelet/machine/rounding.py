@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels import Kernel, ProjectedFeatures, ScaledFeatures
+from kernelet.kernels.expression import FeatureSum, SumOverFeatures, ordered
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.used_features import used_features
 from kernelet.machine.compact import INTERCEPT_STEPS, CompactForm
@@ -57,22 +58,32 @@ def vector_grid(
     >>> grid.codes.tolist(), grid.vectors.round(3).tolist()
     ([[0, 4], [5, 4], [7, 4]], [[0.0, 3.0], [1.5, 3.0], [2.1, 3.0]])
     """
-    used = used_features(kernel, vectors.shape[1])
+    d = vectors.shape[1]
+    used = used_features(kernel, d)
     matrix, scales, inner = None, None, kernel
-    if isinstance(kernel, ProjectedFeatures):
+    if isinstance(kernel, ProjectedFeatures) and _is_rotation_invariant(kernel.kernel):
         matrix, inner = _grid_matrix(kernel.matrix[:, used], bits), kernel.kernel
         points = vectors[:, used] @ matrix.values.T
     else:
-        if droppable is not None and kernel.is_translation_invariant:
+        if isinstance(kernel, ScaledFeatures):
+            inner = kernel.kernel
+        if inner.n_features is not None:  # it has a matrix, or scales, of its own
+            used, inner = np.arange(d), kernel
+        elif droppable is not None and kernel.is_translation_invariant:
             kept = ~(droppable & is_flat(vectors))[used]
             used = used[kept] if kept.any() else used[:1]
-        if isinstance(kernel, ScaledFeatures):
-            inner, scales = kernel.kernel, nearest_powers(np.array(kernel.scales)[used])
+        if isinstance(kernel, ScaledFeatures) and inner is not kernel:
+            scales = nearest_powers(np.array(kernel.scales)[used])
         points = vectors[:, used] * (1.0 if scales is None else scales.values)
     centres, steps = _lattice(points, bits)
     codes = _nearest_codes(points, centres, steps, bits)
-    d = vectors.shape[1]
     return VectorGrid(inner, d, used, bits, codes, centres, steps, scales, matrix)
+
+
+def _is_rotation_invariant(kernel: Kernel) -> bool:
+    """Whether a kernel is a function of squared distances and inner products alone."""
+    sums = [n for n in ordered(kernel.expression()) if isinstance(n, SumOverFeatures)]
+    return all(n.kind is not FeatureSum.TAXICAB and not n.scales for n in sums)
 
 
 def is_flat(vectors: FloatArray) -> NDArray[np.bool_]:
@@ -124,6 +135,23 @@ def _saved_bits(steps: Powers, flat: NDArray[np.bool_]) -> float:
 
 
 def _grid_matrix(matrix: FloatArray, bits: int) -> GridMatrix:
+    """A matrix with the same distances behind it, in few bits and of full rank.
+
+    Its rows are orthogonal before rounding, so that every point of the grid is the image of some
+    vector: with rows that depend on each other, most would not be.
+    """
+    _, sizes, directions = np.linalg.svd(matrix, full_matrices=False)
+    kept = sizes > _SAME * sizes[0]
+    rotated = (sizes[:, np.newaxis] * directions)[kept] if kept.any() else matrix[:1]
+    while True:
+        rounded = _rounded_matrix(rotated, bits)
+        rank = np.linalg.matrix_rank(rounded.codes * rounded.steps.values)
+        if rank == len(rotated) or len(rotated) == 1:
+            return rounded
+        rotated = rotated[:-1]  # the smallest
+
+
+def _rounded_matrix(matrix: FloatArray, bits: int) -> GridMatrix:
     largest = 2 ** (bits - 1) - 1
     size = np.abs(matrix).max(axis=0)
     size[size == 0.0] = float(size.max()) or 1.0

@@ -116,7 +116,9 @@ def compact_storage(form: CompactForm, *, n_labels: int = 0) -> Storage:
     features = grid.centres.size * centre_bytes(grid)
     features += 0 if grid.steps.is_one else grid.centres.size
     features += 0 if grid.scales is None or grid.scales.is_one else n_used
-    features += mask_bytes(n_used, grid.n_features) + mask_bytes(n_varying, grid.centres.size)
+    features += mask_bytes(n_used, grid.n_features)
+    # where nothing varies there are no codes to say it of
+    features += mask_bytes(n_varying, grid.centres.size) if n_varying else 0
     matrix = 0
     if grid.matrix is not None:
         matrix = packed_bytes(grid.matrix.codes.size, grid.bits)

@@ -104,7 +104,10 @@ class VectorGrid:
     @property
     def points(self) -> FloatArray:
         """The vectors as the kernel sees them, of shape (m, r)."""
-        points: FloatArray = (self.centres.astype(np.int64) + self.offsets) * self.steps.values
+        # integers of 53 bits are exact, and arrays of this size are few: files may ask for them
+        points: FloatArray = self.codes.astype(np.float64)
+        points += self.centres.astype(np.float64) - self.half
+        points *= self.steps.values
         return points
 
     def seen(self, X: Any) -> Any:
@@ -133,17 +136,19 @@ class VectorGrid:
     @property
     def vectors(self) -> FloatArray:
         """The vectors, with 0 for features that are not in use."""
-        vectors = np.zeros((len(self.codes), self.n_features))
+        found = self.points
         if self.matrix is not None:
             # the least vectors that the matrix maps to the points
-            inverse = np.linalg.pinv(self.matrix.values)
-            vectors[:, self.used] = self.points @ inverse.T
-        else:
-            points = self.points
-            scales = np.ones(self.used.size) if self.scales is None else self.scales.values
+            found = found @ np.linalg.pinv(self.matrix.values).T
+        elif self.scales is not None:
+            scales = self.scales.values
+            np.divide(found, scales, out=found, where=scales > 0.0)
             # where the kernel uses no feature at all, one is kept, with a scale of 0
-            kept = np.divide(points, scales, out=np.zeros_like(points), where=scales > 0.0)
-            vectors[:, self.used] = kept
+            found[:, scales == 0.0] = 0.0
+        if self.used.size == self.n_features:
+            return found
+        vectors = np.zeros((len(self.codes), self.n_features))
+        vectors[:, self.used] = found
         return vectors
 
     def __eq__(self, other: object) -> bool:

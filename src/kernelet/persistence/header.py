@@ -13,12 +13,16 @@ from kernelet.persistence.record import checked
 from kernelet.persistence.untrusted import strict_json
 
 FORMAT = "kernelet"
-FORMAT_VERSION = 2  # the newest that is read; a file is written in the oldest that can hold it
+FORMAT_VERSION = 3  # the newest that is read; a file is written in the oldest that can hold it
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
     "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
+    "I8": np.dtype("i1"),
+    "U8": np.dtype("u1"),
     "BOOL": np.dtype("?"),
 }
 

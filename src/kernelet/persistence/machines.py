@@ -4,55 +4,61 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.kernels import Kernel, ProjectedFeatures
 from kernelet.machine import (
     CalibratedMachine,
+    CompactForm,
     KernelMachine,
     SigmoidCalibration,
     TemperatureCalibration,
+    VectorGrid,
 )
 from kernelet.machine.columns import Category, ColumnEncoder, Number
-from kernelet.persistence.errors import ModelFileError
+from kernelet.machine.powers import Powers
+from kernelet.machine.vector_grid import GridMatrix
+from kernelet.persistence.compact_records import compact_record, read_compact
 from kernelet.persistence.kernels import decode_kernel, encode_kernel
-from kernelet.persistence.record import Record
+from kernelet.persistence.ranges import check_finite, check_kernels, check_range
+from kernelet.persistence.record import Array, Record
 from kernelet.persistence.registry import from_record, register, to_record
 from kernelet.persistence.vectors import stored_vectors, vectors_in_full
 
-# Each kernel of a sum may keep a copy of the vectors when the machine is made: a file may need a
-# hundred times its own size of memory, the same as MAX_GROWTH in vectors.py.
-MAX_KERNELS = 100
-# Vectors that are checked at a time when a file is read, so that they are not all copied.
-_VECTORS_AT_ONCE = 1024
 # Before this version, vectors have all features.
 LEFT_OUT_VERSION = 2
 CALIBRATIONS = (SigmoidCalibration, TemperatureCalibration)
 
 
 def _write_machine(machine: KernelMachine) -> Record:
+    check_finite(machine)
+    form, arrays = machine.compact, dict[str, Array]()
+    kernel = machine.kernel if form is None else form.grid.kernel
+    specification = encode_kernel(kernel, "kernel", arrays)
+    check_kernels(specification)
+    check_range(machine)
+    record = _float_record(machine) if form is None else compact_record(form, machine)
+    record.fields["kernel"] = specification
+    record.arrays.update(arrays)
+    return record
+
+
+def _float_record(machine: KernelMachine) -> Record:
+    """The record of a machine whose numbers are floating point, without its kernel."""
     arrays = {
         "vectors": machine.vectors,
         "coefficients": machine.coefficients,
         "intercepts": machine.intercepts,
     }
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            raise ValueError(f"the {name} of the machine hold NaN or infinity; it is not saved.")
-    specification = encode_kernel(machine.kernel, "kernel", arrays)
-    if _n_kernels(specification) > MAX_KERNELS:
-        raise ValueError(f"a model file holds sums and products of up to {MAX_KERNELS} kernels.")
-    check_range(machine)
     stored = stored_vectors(machine)
     if stored is None:
-        return Record("KernelMachine", {"kernel": specification}, arrays)
-    arrays.update(stored.arrays)
-    return Record("KernelMachine", {"kernel": specification}, arrays, version=LEFT_OUT_VERSION)
+        return Record("KernelMachine", {}, arrays)
+    return Record("KernelMachine", {}, arrays | stored.arrays, version=LEFT_OUT_VERSION)
 
 
 def _read_machine(record: Record) -> KernelMachine:
     specification = record.value("kernel", dict)
-    if _n_kernels(specification) > MAX_KERNELS:
-        raise ModelFileError(f"the kernel is made of more than {MAX_KERNELS} kernels")
+    check_kernels(specification)
     kernel = decode_kernel(specification, record)
+    if "compact" in record.fields:
+        return read_compact(record, kernel)
     vectors = vectors_in_full(record)
     dtype = vectors.dtype.type
     machine = KernelMachine(
@@ -63,53 +69,6 @@ def _read_machine(record: Record) -> KernelMachine:
     )
     check_range(machine)
     return machine
-
-
-def check_range(machine: KernelMachine) -> None:
-    """Refuse numbers whose scores overflow, whatever the rows are.
-
-    Models are checked when they are written as well, so that none is lost. If kernel values are
-    unbounded, rows may be too large for any machine; its `decision_function` checks the scores.
-    """
-    # a temporary copy, in pieces: the machine prepares its own at the first prediction
-    row = np.zeros((1, machine.n_features), dtype=machine.dtype)
-    # a matrix may turn each number of a vector into many
-    growth = max(1, -(-_combinations(machine.kernel) // max(1, machine.n_features)))
-    at_once = max(1, _VECTORS_AT_ONCE // growth)
-    for start in range(0, machine.n_vectors, at_once):
-        values = machine.kernel(row, machine.vectors[start : start + at_once])
-        if not np.isfinite(values).all():
-            raise ValueError(
-                "the numbers of the kernel or the vectors are too large; scale the data, or lower "
-                "gamma or degree"
-            )
-    bound = machine.kernel.largest_value
-    if not np.isfinite(bound):
-        return
-    with np.errstate(over="ignore"):
-        # in double precision, so that the sum itself does not overflow in float32
-        total = np.abs(machine.coefficients).sum(axis=0, dtype=np.float64) * bound
-        total = total + np.abs(machine.intercepts)
-    if (total > np.finfo(machine.dtype).max).any():
-        raise ValueError(
-            f"the coefficients are so large that scores overflow {machine.dtype}; divide them and "
-            "the intercepts, or the targets of the fit, by their size"
-        )
-
-
-def _combinations(kernel: Kernel) -> int:
-    """Rows of all matrices in a kernel."""
-    own = len(kernel.matrix) if isinstance(kernel, ProjectedFeatures) else 0
-    return own + sum(map(_combinations, getattr(kernel, "parts", ())))
-
-
-def _n_kernels(specification: object) -> int:
-    """Kernels in a specification; the depth of what was read from JSON is bounded."""
-    if isinstance(specification, dict):
-        return 1 + sum(_n_kernels(value) for value in specification.values())
-    if isinstance(specification, list | tuple):
-        return sum(_n_kernels(item) for item in specification)
-    return 0
 
 
 def _write_sigmoid(calibration: SigmoidCalibration) -> Record:
@@ -162,7 +121,8 @@ def _read_columns(record: Record) -> ColumnEncoder:
 
 def register_machines() -> None:
     """Let files hold machines and what goes with them."""
-    register(KernelMachine, _write_machine, _read_machine)
+    pickled = (CompactForm, VectorGrid, GridMatrix, Powers)
+    register(KernelMachine, _write_machine, _read_machine, pickled)
     register(SigmoidCalibration, _write_sigmoid, _read_sigmoid)
     register(TemperatureCalibration, _write_temperature, _read_temperature)
     register(CalibratedMachine, _write_calibrated, _read_calibrated)

@@ -49,7 +49,9 @@ class FrontierDisplay:
     x : {"vectors", "microseconds", "bytes"}, default="vectors"
         What the costs are.
     chosen : int, default=None
-        Index of the chosen budget on the first curve.
+        Index of the chosen budget on its curve.
+    chosen_curve : str, default=None
+        The name of that curve; None means the first.
     reference : float, default=None
         The error to match, in percent.
     reference_error : float, default=None
@@ -93,6 +95,7 @@ class FrontierDisplay:
         *,
         x: str = "vectors",
         chosen: int | None = None,
+        chosen_curve: str | None = None,
         reference: float | None = None,
         reference_error: float | None = None,
         reference_name: str = "reference",
@@ -102,6 +105,7 @@ class FrontierDisplay:
         self.curves = dict(curves)
         self.x = choice("x", x, COSTS)
         self.chosen = chosen
+        self.chosen_curve = chosen_curve
         self.reference = reference
         self.reference_error = reference_error
         self.reference_name = reference_name
@@ -129,7 +133,8 @@ class FrontierDisplay:
         Parameters
         ----------
         estimator : BudgetSearchCV or estimator with ``n_vectors``
-            A fitted search needs no other argument.
+            A fitted search needs no other argument; one that tried several ``vector_bits`` has a
+            curve for each.
         X, y : arrays, default=None
             Rows and targets, for anything that is not a fitted search.
         budgets : sequence of int, default=None
@@ -188,7 +193,7 @@ class FrontierDisplay:
         x : {"vectors", "microseconds", "bytes"}, default="vectors"
             The cost.
         chosen : int, default=None
-            Index of the budget to mark on the first curve.
+            Index of the budget to mark: in ``cv_results_``, or on the first curve of a table.
         reference : float or str, default=None
             The error to match in percent, or the method of the table with that error.
         name : str, default="cross-validation"
@@ -203,8 +208,8 @@ class FrontierDisplay:
         FrontierDisplay
         """
         choice("x", x, COSTS)
-        frontier = results_frontier(results, x, name, reference)
-        return cls(chosen=chosen, **frontier).plot(ax=ax, **kwargs)
+        frontier = results_frontier(results, x, name, reference, chosen)
+        return cls(**frontier).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw.
@@ -269,7 +274,8 @@ class FrontierDisplay:
         self.chosen_ = None
         if self.chosen is None:
             return
-        curve = next(iter(self.curves.values()))
+        names = iter(self.curves)
+        curve = self.curves[next(names) if self.chosen_curve is None else self.chosen_curve]
         cost, error = curve.costs[self.chosen], curve.errors[self.chosen]
         (self.chosen_,) = ax.plot(
             [cost],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -16,6 +17,9 @@ from kernelet.learners.base.parameters import choice
 from kernelet.plotting.models import last_step
 from kernelet.selection import BudgetSearchCV
 from kernelet.selection.rules import standard_errors
+
+# The column of a search that tries several numbers of bits, also of a step of a Pipeline.
+_BITS = re.compile(r"param_(.*__)?vector_bits")
 
 
 class CostNames(NamedTuple):
@@ -58,9 +62,8 @@ def search_frontier(search: BudgetSearchCV, x: str, name: str | None) -> dict[st
     name : str or None
         Name of the curve; None means the class of the model.
     """
-    frontier: dict[str, Any] = {"x": x, "chosen": search.best_index_}
     own = type(last_step(search.searched)).__name__
-    frontier["curves"] = {own if name is None else name: search_curve(search.cv_results_, x)}
+    frontier = {"x": x, **search_curves(search.cv_results_, x, name or own, search.best_index_)}
     if search.reference_score_ is not None:
         frontier["reference"] = 100.0 * (1.0 - search.reference_score_)
     if search.reference is not None and not isinstance(search.reference, Real):
@@ -77,7 +80,7 @@ def search_frontier(search: BudgetSearchCV, x: str, name: str | None) -> dict[st
 
 
 def results_frontier(
-    results: Any, x: str, name: str, reference: float | str | None
+    results: Any, x: str, name: str, reference: float | str | None, chosen: int | None
 ) -> dict[str, Any]:
     """What `FrontierDisplay` draws of a table.
 
@@ -90,18 +93,21 @@ def results_frontier(
         Name of the curve of ``cv_results_``.
     reference : float, str or None
         An error in percent, or a method of the table, which is then a line instead of a curve.
+    chosen : int or None
+        Index of the budget to mark.
     """
     columns = columns_of(results)
+    frontier: dict[str, Any] = {"x": x, "chosen": chosen}
     if "mean_test_score" in columns:
-        curves = {name: search_curve(columns, x)}
+        frontier |= search_curves(columns, x, name, chosen)
+        curves = frontier["curves"]
     elif {"method", "budget", "error"} <= set(columns):
-        curves = table_curves(columns, x)
+        curves = frontier["curves"] = table_curves(columns, x)
     else:
         raise ValueError(
             "results must have the columns of cv_results_ (mean_test_score, ...) or of a "
             f"frontier table (method, budget, error, ...); got {sorted(columns)}."
         )
-    frontier: dict[str, Any] = {"x": x, "curves": curves}
     if isinstance(reference, str):
         choice("reference", reference, curves)
         line = curves.pop(reference)
@@ -128,6 +134,37 @@ def columns_of(table: Any) -> dict[str, Any]:
     if isinstance(table, Mapping):
         return dict(table)
     return {str(name): np.asarray(table[name]) for name in table.columns}
+
+
+def search_curves(
+    results: Mapping[str, Any], x: str, name: str, chosen: int | None
+) -> dict[str, Any]:
+    """The curve of a search, or one for each number of bits; and where the chosen budget is.
+
+    Parameters
+    ----------
+    results : mapping
+        ``cv_results_``.
+    x : {"vectors", "microseconds", "bytes"}
+    name : str
+    chosen : int or None
+        Index of the chosen budget in the results.
+    """
+    whole = search_curve(results, x)
+    column = next((key for key in results if _BITS.fullmatch(key)), None)
+    if column is None:
+        return {"curves": {name: whole}, "chosen": chosen}
+    bits = [int(_number(value)) for value in results[column]]  # 0 where there is none
+    found: dict[str, Any] = {"curves": {}, "chosen": None}
+    for number in sorted(set(bits), key=lambda number: number or np.inf):
+        places = [place for place, own in enumerate(bits) if own == number]
+        label = f"{name}, {number} bits" if number else f"{name}, not rounded"
+        found["curves"][label] = FrontierCurve(
+            whole.costs[places], whole.errors[places], whole.standard_errors[places]
+        )
+        if chosen in places:
+            found |= {"chosen": places.index(chosen), "chosen_curve": label}
+    return found
 
 
 def search_curve(results: Mapping[str, Any], x: str) -> FrontierCurve:

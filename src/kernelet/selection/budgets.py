@@ -1,18 +1,92 @@
-"""The budgets to try, and the parameter of a model that sets them."""
+"""The budgets to try, in vectors and in bits, and the parameters of a model that set them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from kernelet.learners.base.parameters import count
+from kernelet.learners.base.parameters import bits_or_none, count
 
 _NAME = "n_vectors"
+_BITS = "vector_bits"
+
+
+class Candidate(NamedTuple):
+    """A number of vectors, and of bits of their entries; None for vectors as they are."""
+
+    n_vectors: int
+    vector_bits: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a search tries, from few vectors to many, and for each number from few bits to many.
+
+    Attributes
+    ----------
+    parameter : str
+        Sets the number of vectors.
+    bits_parameter : str or None
+        Sets the number of bits; None if it is not searched.
+    tried : tuple of Candidate
+    """
+
+    parameter: str
+    bits_parameter: str | None
+    tried: tuple[Candidate, ...]
+
+    @classmethod
+    def of(cls, estimator: Any, budgets: Any, vector_bits: Any = None) -> Candidates:
+        """All pairs of the budgets and the numbers of bits, for a model.
+
+        Parameters
+        ----------
+        estimator : estimator
+        budgets : sequence of int
+        vector_bits : int, None or sequence of these, default=None
+            None leaves the parameter of the model alone.
+        """
+        parameter = budget_parameter(estimator)
+        numbers = distinct_budgets(budgets).tolist()
+        if vector_bits is None:
+            return cls(parameter, None, tuple(map(Candidate, numbers)))
+        name = parameter.removesuffix(_NAME) + _BITS
+        if name not in estimator.get_params(deep=True):
+            raise ValueError(
+                f"vector_bits is given, but {type(estimator).__name__} has no parameter {name}."
+            )
+        bits = distinct_bits(vector_bits)
+        return cls(parameter, name, tuple(Candidate(m, b) for m in numbers for b in bits))
+
+    def __len__(self) -> int:
+        return len(self.tried)
+
+    def some(self, start: int, end: int | None = None) -> Candidates:
+        """Some of them."""
+        return replace(self, tried=self.tried[start:end])
+
+    def params(self, candidate: Candidate) -> dict[str, Any]:
+        """What to set in the model."""
+        if self.bits_parameter is None:
+            return {self.parameter: candidate.n_vectors}
+        return {
+            self.parameter: candidate.n_vectors,
+            self.bits_parameter: candidate.vector_bits,
+        }
+
+    def paths(self) -> Iterator[tuple[list[int], list[int | None]]]:
+        """Budgets, one after the other, and the bits that are tried with each of them."""
+        groups = groupby(self.tried, key=lambda one: one.n_vectors)
+        by_budget = [(m, [one.vector_bits for one in group]) for m, group in groups]
+        for bits, run in groupby(by_budget, key=lambda pair: pair[1]):
+            yield [m for m, _ in run], bits
 
 
 def distinct_budgets(budgets: Any) -> NDArray[np.intp]:
@@ -40,6 +114,22 @@ def distinct_budgets(budgets: Any) -> NDArray[np.intp]:
     if not values:
         raise ValueError("budgets is empty; name at least one number of vectors.")
     return np.array(sorted(values), dtype=np.intp)
+
+
+def distinct_bits(vector_bits: Any) -> list[int | None]:
+    """Numbers of bits in ascending order, each once; None is the last.
+
+    Examples
+    --------
+    >>> distinct_bits((None, 6, 4, 6))
+    [4, 6, None]
+    """
+    is_one = vector_bits is None or isinstance(vector_bits, str)
+    several = not is_one and isinstance(vector_bits, Iterable)
+    values = {bits_or_none(_BITS, value) for value in (vector_bits if several else [vector_bits])}
+    if not values:
+        raise ValueError("vector_bits is empty; name at least one number of bits.")
+    return sorted(values, key=lambda bits: float("inf") if bits is None else bits)
 
 
 def budget_parameter(estimator: Any) -> str:

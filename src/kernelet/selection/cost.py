@@ -6,11 +6,13 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from kernelet.kernels.numerics.blocks import THREADED_ELEMENTS, one_blas_thread
+from kernelet.machine import stored_bytes
 
 # Rows are predicted in batches of this length, as the documentation says: the overhead of a call
 # is shared by all of them.
@@ -50,20 +52,31 @@ def vectors_used(model: Any) -> float:
     return float("nan") if vectors is None else float(vectors.shape[0])
 
 
-def model_bytes(model: Any) -> float:
+def model_bytes(model: Any, target: str | None = None) -> float:
     """Bytes of vectors, coefficients and intercepts; NaN for a model without kernels.
 
     For a machine these are its `nbytes`. Behind a projection matrix, vectors are as long as the
     matrix has rows.
 
+    Parameters
+    ----------
+    model : fitted model
+    target : {"c"} or None, default=None
+        Count the constants of the export instead, labels included (`stored_bytes`); those of a
+        model that is not ours as float32.
+
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> model_bytes(SVC().fit([[0.0], [1.0], [5.0]], [0, 0, 1]))  # 3 + 3 + 1 numbers
-    56.0
+    >>> model = SVC().fit([[0.0], [1.0], [5.0]], [0, 0, 1])  # 3 + 3 + 1 numbers, 2 labels
+    >>> model_bytes(model), model_bytes(model, "c")
+    (56.0, 30.0)
     """
     step = kernel_step(model)
     machine = getattr(step, "machine_", None)
+    n_labels = len(getattr(step, "classes_", ()))
+    if machine is not None and target is not None:
+        return float(stored_bytes(machine, target, n_labels=n_labels))
     if machine is not None:
         return float(machine.nbytes)
     names = ("support_vectors_", "dual_coef_", "intercept_")
@@ -71,7 +84,10 @@ def model_bytes(model: Any) -> float:
     if len(parts) < len(names):
         return float("nan")
     # vectors of sparse rows are sparse: count their stored numbers
-    return float(sum(getattr(part, "data", part).nbytes for part in parts))
+    stored = [part.data if issparse(part) else part for part in parts]
+    if target is not None:
+        return float(sum(4 * part.size for part in stored) + n_labels)
+    return float(sum(part.nbytes for part in stored))
 
 
 def microseconds_per_row(model: Any, X: Any) -> float:

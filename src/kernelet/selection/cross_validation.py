@@ -62,12 +62,12 @@ def run_folds(
         folds.append(Fold(interrupted=True))
     if len(folds) == len(splits) and not folds[-1].interrupted:
         return folds
-    kept = finished(folds, len(task.budgets), task.reference is not None)
+    kept = finished(folds, len(task.candidates), task.reference is not None)
     if not kept:
         raise KeyboardInterrupt
     warn_caller(
         f"BudgetSearchCV was interrupted: {len(kept)} of {len(splits)} folds are used, with "
-        f"{len(kept[0].outcomes)} of {len(task.budgets)} budgets.",
+        f"{len(kept[0].outcomes)} of {len(task.candidates)} budgets.",
         ConvergenceWarning,
     )
     return kept

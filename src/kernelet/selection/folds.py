@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 import traceback
@@ -18,7 +19,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from kernelet.selection.budgets import budget_parameter
+from kernelet.selection.budgets import Candidate, Candidates
 from kernelet.selection.cost import kernel_step, microseconds_per_row, model_bytes, vectors_used
 from kernelet.selection.routing import Routed, routing_enabled
 
@@ -74,12 +75,13 @@ class FoldTask:
     """
 
     estimator: Any
-    budgets: tuple[int, ...]
+    candidates: Candidates
     scorer: Scorer
     reference: Any = None
     routed: Routed = field(default_factory=Routed)
     error_score: float | str = float("nan")
     verbose: int = 0
+    target: str | None = None
 
 
 def checked_targets(estimator: Any, y: Any) -> Any:
@@ -103,18 +105,16 @@ def run_fold(
     held_out = (_safe_indexing(X, test), None if y is None else _safe_indexing(y, test))
     score = rows_of(task.routed.score, X, test)
     try:
-        left = list(task.budgets)
-        while left:
+        while len(left := task.candidates.some(len(fold.outcomes))):
             # a failure ends the path; a new one begins at the next budget
-            n_left = len(left)
-            models = path(task.estimator, tuple(left), *rows, rows_of(task.routed.fit, X, train))
+            n_before = len(fold.outcomes)
+            models = path(task.estimator, left, *rows, rows_of(task.routed.fit, X, train))
             for outcome in _outcomes(task, models, held_out, score):
                 if task.verbose > 1:
-                    _print_outcome(number, left[0], outcome)
+                    _print_outcome(number, task.candidates, len(fold.outcomes), outcome)
                 fold.outcomes.append(outcome)
-                left.pop(0)
-            if len(left) == n_left:
-                raise RuntimeError(f"{task.estimator!r} has a path that ends before {left}.")
+            if len(fold.outcomes) == n_before:
+                raise RuntimeError(f"{task.estimator!r} has a path that ends before {left.tried}.")
         if task.reference is not None:
             fit = rows_of(task.routed.reference_fit, X, train)
             model = _fitted(clone(task.reference), *rows, fit)
@@ -125,14 +125,14 @@ def run_fold(
 
 
 def path(
-    estimator: Any, budgets: Sequence[int], X: Any, y: Any, fit: Parameters
+    estimator: Any, candidates: Candidates, X: Any, y: Any, fit: Parameters
 ) -> Iterator[BaseEstimator]:
     """Fitted models for ascending budgets, along a path if the model or its last step has one.
 
     Parameters
     ----------
     estimator : estimator
-    budgets : sequence of int
+    candidates : Candidates
     X, y : arrays
     fit : dict
         Further arguments of ``fit``.
@@ -141,10 +141,11 @@ def path(
     ------
     estimator
     """
-    if isinstance(estimator, HasPath):
-        yield from estimator.iter_path(X, y, budgets, **fit)
+    has_bits = candidates.bits_parameter is not None
+    if _has_path(estimator, has_bits):
+        yield from _along(estimator, candidates, X, y, fit)
         return
-    if isinstance(estimator, Pipeline) and isinstance(estimator.steps[-1][1], HasPath):
+    if isinstance(estimator, Pipeline) and _has_path(estimator.steps[-1][1], has_bits):
         name, last = estimator.steps[-1]
         own = {key.removeprefix(f"{name}__"): value for key, value in fit.items()}
         # With metadata routing it is the Pipeline that knows which step gets what.
@@ -152,14 +153,29 @@ def path(
         if is_own and not (fit and routing_enabled()):
             head = clone(estimator[:-1])
             features = head.fit_transform(X, y) if len(head) else X
-            for model in last.iter_path(features, y, budgets, **own):
+            for model in _along(last, candidates, features, y, own):
                 whole = clone(estimator)
                 whole.steps = [*head.steps, (name, model)]
                 yield whole
             return
-    parameter = budget_parameter(estimator)
-    for budget in budgets:
-        yield from _fitted(clone(estimator).set_params(**{parameter: budget}), X, y, fit)
+    for candidate in candidates.tried:
+        yield from _fitted(clone(estimator).set_params(**candidates.params(candidate)), X, y, fit)
+
+
+def _has_path(model: Any, has_bits: bool) -> bool:
+    """Whether a model has a path; for numbers of bits it has to make several models of a search."""
+    if not isinstance(model, HasPath):
+        return False
+    return not has_bits or "vector_bits" in inspect.signature(model.iter_path).parameters
+
+
+def _along(
+    model: Any, candidates: Candidates, X: Any, y: Any, fit: Parameters
+) -> Iterator[BaseEstimator]:
+    """The models of a path, or of several if it was broken off among the bits of a budget."""
+    for budgets, bits in candidates.paths():
+        variants = {} if candidates.bits_parameter is None else {"vector_bits": bits}
+        yield from model.iter_path(X, y, budgets, **variants, **fit)
 
 
 def _fitted(model: Any, X: Any, y: Any, fit: Parameters) -> Iterator[Any]:
@@ -199,7 +215,7 @@ def _outcomes(
             n_vectors=vectors_used(model),
             # measured separately, because scoring has other batches and threads
             microseconds=microseconds_per_row(model, held_out[0]),
-            n_bytes=model_bytes(model),
+            n_bytes=model_bytes(model, task.target),
         )
 
 
@@ -213,9 +229,11 @@ def rows_of(parameters: Parameters, X: Any, index: NDArray[np.intp]) -> dict[str
     return cut
 
 
-def _print_outcome(number: int, budget: int, outcome: FoldOutcome) -> None:
+def _print_outcome(number: int, candidates: Candidates, place: int, outcome: FoldOutcome) -> None:
+    candidate: Candidate = candidates.tried[place]
+    bits = "" if candidates.bits_parameter is None else f"vector_bits {candidate.vector_bits}  "
     print(
-        f"fold {number}  n_vectors {budget:5d}  score {outcome.score:.4f}  "
+        f"fold {number}  n_vectors {candidate.n_vectors:5d}  {bits}score {outcome.score:.4f}  "
         f"fit {outcome.fit_seconds:.2f} s",
         file=sys.stderr,
     )

@@ -11,6 +11,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.selection.budgets import Candidates
 from kernelet.selection.folds import Fold, FoldOutcome
 from kernelet.selection.rules import standard_errors
 
@@ -69,22 +70,24 @@ def check_failures(folds: Sequence[Fold]) -> None:
     )
 
 
-def tabulate(folds: Sequence[Fold], budgets: Sequence[int], parameter: str) -> dict[str, Any]:
-    """The dictionary of scikit-learn's searches, one entry for each budget, with costs.
+def tabulate(folds: Sequence[Fold], candidates: Candidates) -> dict[str, Any]:
+    """The dictionary of scikit-learn's searches, one entry for each candidate, with costs.
 
     Parameters
     ----------
     folds : sequence of Fold
-    budgets : sequence of int
-    parameter : str
-        The parameter that sets the number of vectors.
+    candidates : Candidates
+        Those that all folds have reached.
     """
-    # a masked array, though nothing is masked: readers of scikit-learn's results expect one
-    values = np.ma.masked_array(np.array(budgets), mask=np.zeros(len(budgets), dtype=bool))
+    params = [candidates.params(candidate) for candidate in candidates.tried]
+    # masked arrays, though nothing is masked: readers of scikit-learn's results expect them
     results: dict[str, Any] = {
-        f"param_{parameter}": values,
-        "params": [{parameter: int(budget)} for budget in budgets],
+        f"param_{name}": np.ma.masked_array(
+            np.array([entry[name] for entry in params]), mask=np.zeros(len(params), dtype=bool)
+        )
+        for name in params[0]
     }
+    results["params"] = params
     scores = _gathered([fold.outcomes for fold in folds], "score")
     for number, row in enumerate(scores):
         results[f"split{number}_test_score"] = row

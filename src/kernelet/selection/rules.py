@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -75,17 +76,73 @@ def within_limits(results: Mapping[str, Any], limits: Mapping[str, float]) -> ND
             raise ValueError(f"{name} is given, but this kind of model has no such cost.")
         eligible = eligible & (costs <= limit)
         if not eligible.any():
+            least = np.nanmin(costs)
+            text = f"{math.ceil(least)}" if name == "max_bytes" else f"{least:.3g}"
             raise ValueError(
-                f"no budget costs at most {name}={limit:g}: the cheapest costs "
-                f"{np.nanmin(costs):.3g}. Raise the limit or add smaller budgets."
+                f"no budget costs at most {name}={limit:g}: the cheapest costs {text}. Raise the "
+                "limit or add smaller budgets."
             )
     return eligible
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A rule, and what it chooses from.
+
+    Attributes
+    ----------
+    results : dict
+        ``cv_results_``.
+    rule : {"one_standard_error", "best", "match"} or callable
+    eligible : ndarray of bool
+        The budgets that keep to the limits.
+    goal : Target or None
+        For "match" to reach.
+    by_bytes : bool
+        Whether few bytes are cheap, or few vectors.
+    """
+
+    results: Mapping[str, Any]
+    rule: Rule
+    eligible: NDArray[np.bool_]
+    goal: Target | None
+    by_bytes: bool
+
+    @property
+    def index(self) -> int:
+        """Of the budget that the rule chooses."""
+        order = cheapest_first(self.results, self.by_bytes)
+        return chosen_index(self.results, self.rule, self.eligible, self.goal, order)
+
+    def without(self, index: int) -> Choice | None:
+        """The choice among the other budgets; None if there are no others."""
+        eligible = self.eligible.copy()
+        eligible[index] = False
+        return replace(self, eligible=eligible) if eligible.any() else None
+
+
+def cheapest_first(results: Mapping[str, Any], by_bytes: bool) -> NDArray[np.intp]:
+    """Indices of the results by their bytes, or as they are: by vectors, then by bits.
+
+    Parameters
+    ----------
+    results : dict
+        ``cv_results_``.
+    by_bytes : bool
+    """
+    if by_bytes:
+        return np.argsort(results["mean_bytes"], kind="stable")
+    return np.arange(results["mean_test_score"].size)
+
+
 def chosen_index(
-    results: Mapping[str, Any], rule: Rule, eligible: NDArray[np.bool_], target: Target | None
+    results: Mapping[str, Any],
+    rule: Rule,
+    eligible: NDArray[np.bool_],
+    target: Target | None,
+    order: NDArray[np.intp] | None = None,
 ) -> int:
-    """The index of the budget that the rule chooses; budgets are in ascending order.
+    """The index of the budget that the rule chooses.
 
     Parameters
     ----------
@@ -97,6 +154,8 @@ def chosen_index(
         The budgets to choose from, at least one.
     target : Target or None
         The score for "match" to reach.
+    order : ndarray of int or None, default=None
+        The budgets from cheap to expensive; None if they are in this order.
 
     Returns
     -------
@@ -110,8 +169,10 @@ def chosen_index(
                 f"rule must return an index between 0 and {means.size - 1}; got {index!r}."
             )
         return int(index)
-    # argmax returns the first of equal scores: the smallest budget
-    best = int(np.argmax(np.where(eligible, means, -np.inf)))
+    if order is None:
+        order = np.arange(means.size)
+    # argmax returns the first of equal scores: the cheapest
+    best = int(order[np.argmax(np.where(eligible, means, -np.inf)[order])])
     if rule == "best":
         return best
     goal = Target(means[best], errors[best])
@@ -126,4 +187,4 @@ def chosen_index(
             UserWarning,
         )
         return best
-    return int(np.argmax(enough))
+    return int(order[np.argmax(enough[order])])

@@ -16,20 +16,22 @@ from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from kernelet.learners.base.parameters import positive
+from kernelet.learners.base.parameters import choice, positive
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
-from kernelet.selection.budgets import budget_parameter, distinct_budgets
+from kernelet.machine.storage import TARGETS
+from kernelet.selection.budgets import Candidates
 from kernelet.selection.callbacks import reporting
+from kernelet.selection.cost import model_bytes
 from kernelet.selection.cross_validation import run_folds
 from kernelet.selection.delegation import ChosenModel
 from kernelet.selection.folds import Fold, FoldTask, Scorer, checked_targets
 from kernelet.selection.results import check_failures, reference_results, tabulate
 from kernelet.selection.routing import make_router, route, routing_enabled
-from kernelet.selection.rules import check_rule, chosen_index, target_of, within_limits
+from kernelet.selection.rules import Choice, check_rule, target_of, within_limits
 
 
 class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
-    r"""Choose the smallest number of vectors that is good enough, by cross-validation.
+    r"""Choose the smallest number of vectors, or of bytes, that is good enough by cross-validation.
 
     Every fold fits all budgets :math:`m_1 < m_2 < \dots`. If the estimator has a path (`SparseSVC`,
     also as last step of a Pipeline), each fit starts from the one before. With the mean score
@@ -51,8 +53,9 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     scoring : str or callable, default=None
         What to maximise; None means the ``score`` of the model.
     rule : {"one_standard_error", "best", "match"} or callable, default="one_standard_error"
-        The smallest budget within one standard error of the best; the best; the smallest within one
+        The cheapest budget within one standard error of the best; the best; the cheapest within one
         standard error of the reference; or a function of ``cv_results_`` that returns the index.
+        Cheap means few vectors, and then few bits; with a ``target``, few bytes.
     reference : estimator or float, default=None
         A model (cloned, and scored on the same folds) or a score to compare with.
     max_microseconds : float, default=None
@@ -60,7 +63,17 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         1000 rows.
     max_bytes : float, default=None
         Choose among budgets whose vectors, coefficients and intercepts take at most this many
-        bytes.
+        bytes; with a ``target``, those of the export.
+    target : {"c"} or None, default=None
+        Count in ``mean_bytes`` and ``max_bytes`` what exported C stores, labels included
+        (`kernelet.machine.stored_bytes`): integers if the model has ``vector_bits``, otherwise
+        float32. The cheapest is then the one with the fewest bytes, and the model that is fitted on
+        all rows keeps to ``max_bytes`` too: if it does not, the next choice is fitted. None counts
+        the float64 numbers of the machine.
+    vector_bits : int, None or sequence of these, default=None
+        Numbers of bits to try with each budget, if the model has this parameter; None in a sequence
+        means vectors that are not rounded. A model with a path needs no further search for them.
+        None alone leaves the parameter as it is.
     refit : bool, default=True
         Whether to fit the chosen budget on all rows.
     n_jobs : int, default=None
@@ -73,17 +86,18 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
     Attributes
     ----------
     cv_results_ : dict of ndarrays
-        One entry for each of ``budgets_``: ``param_n_vectors`` (or the name in the Pipeline),
-        ``params``, ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
+        One entry for each of ``budgets_``, or for each pair of budget and ``vector_bits``:
+        ``param_n_vectors`` (or the name in the Pipeline), ``param_vector_bits``, ``params``,
+        ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
         ``rank_test_score``, ``standard_error_test_score``, ``mean_fit_time`` (from the budget
         before), ``mean_score_time``, ``mean_n_vectors`` (really used), ``mean_microseconds`` (for
         a row), ``mean_bytes``.
     budgets_ : ndarray of int
         The budgets, ascending, each once.
     best_index_ : int
-        The index of the chosen budget.
+        The index of the chosen entry.
     best_params_ : dict
-        The parameter that sets it.
+        The parameters that set it.
     best_score_ : float
         Its mean score.
     best_estimator_ : estimator
@@ -137,6 +151,8 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         reference: Any = None,
         max_microseconds: float | None = None,
         max_bytes: float | None = None,
+        target: str | None = None,
+        vector_bits: int | Iterable[int | None] | None = None,
         refit: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -150,6 +166,8 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         self.reference = reference
         self.max_microseconds = max_microseconds
         self.max_bytes = max_bytes
+        self.target = target
+        self.vector_bits = vector_bits
         self.refit = refit
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -186,7 +204,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             The fitted search.
         """
         estimator = self.searched
-        budgets, limits = self._check_parameters(estimator)
+        candidates, limits = self._check_parameters(estimator)
         X, y = indexable(X, checked_targets(estimator, y))
         if sample_weight is not None:
             X, sample_weight = indexable(X, sample_weight)
@@ -194,57 +212,88 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         routed = route(self, estimator, self.reference, scorer, sample_weight, params)
         task = FoldTask(
             estimator,
-            budgets,
+            candidates,
             scorer,
             None if isinstance(self.reference, Real) else self.reference,
             routed,
             self.error_score,
             self.verbose,
+            self.target,
         )
         splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
         splits = list(splitter.split(X, y, **routed.split))
         with reporting(self, len(splits) + bool(self.refit), X=X, y=y) as report:
             folds = run_folds(task, X, y, splits, self.n_jobs, report)
-            self._choose(task, folds, limits)
+            chosen = self._choose(task, folds, limits)
             self.scorer_ = scorer
             # from an earlier fit: no model may be left if this one has refit=False, or fails
             self.__dict__.pop("best_estimator_", None)
             if self.refit:
                 start = time.perf_counter()
-                model = clone(estimator).set_params(**self.best_params_)
                 rows = (X,) if y is None else (X, y)
-                self.best_estimator_ = model.fit(*rows, **routed.fit)
+                self.best_estimator_ = self._refitted(task, chosen, rows)
                 self.refit_time_ = time.perf_counter() - start
                 report("refit")
         return self
 
-    def _choose(self, task: FoldTask, folds: list[Fold], limits: dict[str, float]) -> None:
+    def _choose(self, task: FoldTask, folds: list[Fold], limits: dict[str, float]) -> Choice:
         """Tabulate the folds, and choose a budget."""
         check_failures(folds)
-        budgets = task.budgets[: len(folds[0].outcomes)]
-        results = tabulate(folds, budgets, budget_parameter(task.estimator))
+        candidates = task.candidates.some(0, len(folds[0].outcomes))
+        results = tabulate(folds, candidates)
         has_reference = all(fold.reference is not None for fold in folds)
         self.reference_results_ = reference_results(folds) if has_reference else None
         target = target_of(self.reference, self.reference_results_)
         self.reference_score_ = None if target is None else target.score
         eligible = within_limits(results, limits)
-        self.best_index_ = chosen_index(results, self.rule, eligible, target)
+        chosen = Choice(results, self.rule, eligible, target, self.target is not None)
         self.cv_results_ = results
-        self.budgets_ = np.array(budgets)
+        self.budgets_ = np.array(sorted({one.n_vectors for one in candidates.tried}))
         self.n_splits_ = len(folds)
-        self.best_params_ = results["params"][self.best_index_]
-        self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        self._take(chosen.index)
+        return chosen
 
-    def _check_parameters(self, estimator: Any) -> tuple[tuple[int, ...], dict[str, float]]:
+    def _take(self, index: int) -> None:
+        self.best_index_ = index
+        self.best_params_ = self.cv_results_["params"][index]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][index])
+
+    def _refitted(self, task: FoldTask, chosen: Choice, rows: tuple[Any, ...]) -> Any:
+        """The chosen budget on all rows; with a target, the first choice that keeps to the bytes.
+
+        A machine on all rows may use features, or bits of coefficients, that those of the folds do
+        without.
+        """
+        least = np.inf
+        while True:
+            model = clone(task.estimator).set_params(**self.best_params_)
+            model.fit(*rows, **task.routed.fit)
+            if self.target is None or self.max_bytes is None or callable(self.rule):
+                return model
+            n_bytes = model_bytes(model, self.target)
+            if n_bytes <= self.max_bytes:
+                return model
+            least = min(least, n_bytes)
+            others = chosen.without(self.best_index_)
+            if others is None:
+                raise ValueError(
+                    f"no budget keeps to max_bytes={self.max_bytes:g} when it is fitted on all "
+                    f"rows: the cheapest takes {least:.0f}. Raise the limit or add smaller budgets."
+                )
+            chosen = others
+            self._take(chosen.index)
+
+    def _check_parameters(self, estimator: Any) -> tuple[Candidates, dict[str, float]]:
         """The budgets, and the limits if there are any."""
-        budget_parameter(estimator)
-        budgets = distinct_budgets(self.budgets)
+        candidates = Candidates.of(estimator, self.budgets, self.vector_bits)
+        if self.target is not None:
+            choice("target", self.target, TARGETS)
         check_rule(self.rule, self.reference)
         if self.error_score != "raise" and not isinstance(self.error_score, Real):
             raise ValueError(f'error_score must be "raise" or a number, got {self.error_score!r}.')
         given = {"max_microseconds": self.max_microseconds, "max_bytes": self.max_bytes}
         limits = {name: positive(name, value) for name, value in given.items() if value is not None}
-        return tuple(budgets.tolist()), limits
+        return candidates, limits
 
     def _scorer(self, estimator: Any) -> Scorer:
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):

@@ -25,10 +25,11 @@ from kernelet import (
 )
 from kernelet.datasets import make_banana
 from kernelet.kernels import Gaussian
-from kernelet.learners.direct.coefficient_bits import COEFFICIENT_BITS, Judge, in_few_bits
+from kernelet.learners.direct.coefficient_bits import Judge, in_few_bits
 from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search.on_grid import search_on_grid
 from kernelet.learners.direct.search.rows import RowsInMemory
+from kernelet.machine.compact import COEFFICIENT_BITS
 from kernelet.machine.rounding import moved_to, vector_grid
 from learner_oracles import svm_by_clarabel
 

@@ -29,7 +29,7 @@ EXAMPLES = """examples:
 # The names and number types that `kernelet.export` registers, repeated because --help imports no
 # NumPy; a test compares the two.
 FORMATS = ("c", "onnx", "javascript", "json", "libsvm")
-DTYPES = ("float32", "float64", "q15")
+DTYPES = ("float32", "float64", "q15", "q7")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "default: MODEL's name with another ending, in this folder; C gets a header beside it"
     add("-o", "--output", metavar="FILE", help=text)
     text = f"type of stored numbers, {', '.join(DTYPES[:-1])} or {DTYPES[-1]} (default: float32 in "
-    add("--dtype", metavar="TYPE", help=text + "C and ONNX, else the model's); q15 is for C")
+    add(
+        "--dtype", metavar="TYPE", help=text + "C and ONNX, else the model's); q15 and q7 are for C"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

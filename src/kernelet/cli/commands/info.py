@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
+    from kernelet.machine import stored_bytes
     from kernelet.persistence import ModelFileError, read_summary
     from kernelet.selection.cost import microseconds_per_row
 
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         **summary,
         "n_used_features": int(used_features(machine.kernel, machine.n_features).size),
         "machine_bytes": machine.nbytes,
+        "stored_bytes": stored_bytes(machine),
         "kernel_evaluations_per_row": machine.n_vectors,
         "microseconds_per_row": microseconds_per_row(machine, rows),
         "c": costs_in_c(model.content),
@@ -67,7 +69,7 @@ def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
     >>> from kernelet.kernels import Laplacian
     >>> costs = costs_in_c(KernelMachine(Laplacian(0.5), [[0.0], [2.0]], [1.0, -1.0]))
     >>> costs["float32"]
-    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2}
+    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2, 'common_bytes': 0}
     >>> costs["q15"]["refused"]
     'dtype="q15" is for Gaussian kernels, the model has Laplacian(gamma=0.5); use float32.'
     """
@@ -98,6 +100,7 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("vectors", f"{n_vectors} of {n_features} features{in_use}, {summary['dtype']}"),
         ("kernel", kernel_text(summary["kernel"])),
         ("machine", f"{size(summary['machine_bytes'])} for {outputs}"),
+        ("in few bits", _few_bits(summary)),
         ("cost", f"{n_vectors} kernel values and about {time} per row, in batches"),
     ]
     facts += [(f"C, {dtype}", _in_c(costs)) for dtype, costs in summary["c"].items()]
@@ -114,6 +117,15 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("saved", f"{summary['saved']} by {version}"),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _few_bits(summary: dict[str, Any]) -> str:
+    if summary["vector_bits"] is None:
+        return ""
+    return (
+        f"{size(summary['stored_bytes'])} of constants where it runs: vectors in "
+        f"{summary['vector_bits']} bits, coefficients in {summary['coefficient_bits']}"
+    )
 
 
 def _in_c(costs: dict[str, Any]) -> str:

@@ -24,12 +24,15 @@ class Cost:
         Number of additions, subtractions and multiplications.
     calls : int
         Number of calls of functions of math.h.
+    common_bytes : int, default=0
+        Size of tables that are the same for all models, where ``flash_bytes`` leaves them out.
     """
 
     flash_bytes: int
     ram_bytes: int
     arithmetic: int
     calls: int
+    common_bytes: int = 0
 
     @property
     def operations(self) -> str:
@@ -39,9 +42,10 @@ class Cost:
 
     def lines(self) -> list[str]:
         """Lines of the comment on top of the header."""
+        common = f", {self.common_bytes} bytes of tables of powers" if self.common_bytes else ""
         return [
             # the code is that of a Cortex-M4, without math.h; `make test-cortex` measures it
-            f"Flash: {self.flash_bytes} bytes of tables, and about 1 kB of code.",
+            f"Flash: {self.flash_bytes} bytes of tables{common}, and about 1 kB of code.",
             f"RAM: {self.ram_bytes} bytes of stack, and no other.",
             f"One prediction: {self.operations}.",
         ]

@@ -10,6 +10,7 @@ from typing import Any
 from kernelet.export.formats import register_format
 from kernelet.export.model import exported_model
 from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.export.to_c.compact_source import compact_source
 from kernelet.export.to_c.cost import Cost
 from kernelet.export.to_c.fixed_source import fixed_source
 from kernelet.export.to_c.float_source import float_source
@@ -17,7 +18,7 @@ from kernelet.export.to_c.pieces import REALS, identifier
 from kernelet.export.to_c.source import FilledTemplate
 from kernelet.persistence.atomic import write_atomically
 
-DTYPES = (*REALS, "q15")
+DTYPES = (*REALS, "q15", "q7")
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,11 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     path : path-like
         Path of the source; the header has the same name with ".h". Each file is written as a whole
         or not at all.
-    dtype : {"float32", "float64", "q15"}, default="float32"
+    dtype : {"float32", "float64", "q15", "q7"}, default="float32"
         Type of the numbers that are stored and computed with. "q15" is for Gaussian kernels:
         ``digits_quantize(x, q)`` turns a row into 16-bit integers, and nothing else uses floating
-        point.
+        point. "q7" is for machines with a Gaussian kernel that were fitted, or compressed, with
+        ``vector_bits``: as "q15", but all numbers of the machine are stored in few bits.
 
     Returns
     -------
@@ -96,7 +98,8 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
         If the model, or a step of a pipeline, is of another kind.
     ValueError
         If its kernel is a Python function, its numbers are out of the range of ``dtype`` or lie
-        too far apart for 16 bits, or a name in it cannot be a text of C.
+        too far apart for 16 bits, a name in it cannot be a text of C, or ``dtype`` is "q7" and the
+        machine not in few bits.
 
     Warns
     -----
@@ -141,7 +144,7 @@ def c_cost(model: Any, dtype: str = "float32") -> Cost:
     ----------
     model : object
         As in `c`.
-    dtype : {"float32", "float64", "q15"}, default="float32"
+    dtype : {"float32", "float64", "q15", "q7"}, default="float32"
 
     Returns
     -------
@@ -164,4 +167,6 @@ def _made(model: Any, name: str, dtype: str) -> FilledTemplate:
     exported = exported_model(model, with_columns=True)
     if dtype == "q15":
         return fixed_source(exported, name)
+    if dtype == "q7":
+        return compact_source(exported, name)
     return float_source(exported, name, REALS[dtype])

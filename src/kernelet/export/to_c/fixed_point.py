@@ -9,42 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.export.model import ExportedModel
+from kernelet.export.to_c.fixed_logits import FixedLogits, fixed_logits
 from kernelet.kernels import Kernel
 from kernelet.kernels.expression import Constant, FeatureSum, SumOverFeatures, exp, ordered
-from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 
 # Beyond this r, exp(-r^2) is below 2e-5, less than a unit of kernel values: a row that is farther
 # from all vectors may be moved to the end of the range.
 _VANISHING = 3.3
 LARGEST = 32767  # of int16_t, whose -32768 is left out: the range is symmetric
 ONE = 32768  # as which 1 is stored
-_BITS = math.log2(math.e)  # exp(-t) = 2^(-t _BITS)
+OCTAVES = math.log2(math.e)  # exp(-t) = 2^(-t OCTAVES)
 # Straight lines between the powers in the table are 1.5e-5 from the curve at most, and the table
 # and the value between two of its entries are rounded by half of 1/32768: 4.6e-5 in all. (Below a
 # half the last shift at least halves these errors, and what it drops is less.)
-_POWER_ERROR = 4.8e-5
+POWER_ERROR = 4.8e-5
 # The steepest slope of exp(-r^2), at r = 1 / sqrt(2).
 SLOPE = math.sqrt(2.0 / math.e)
 # By more than this the rounding of rows and vectors must not move a kernel value. Vectors of usual
 # data (spreads of a few widths, up to a thousand features) are moved by less than a fifth of it.
 MOST_MOVED = 0.02
-
-
-@dataclass(frozen=True)
-class FixedLogits:
-    """Logits in base 2, with 16 binary digits after the point.
-
-    t = score * multiplier / 2^shift + offset, of each score.
-
-    Attributes
-    ----------
-    multipliers, offsets : list of int
-    shift : int
-    """
-
-    multipliers: list[int]
-    offsets: list[int]
-    shift: int
 
 
 @dataclass(frozen=True)
@@ -120,7 +103,7 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
     pre_shift = math.ceil(math.log2(Z.shape[1])) if Z.shape[1] > 1 else 0
     # bits after the point of u, per unit of the shifted squared distance
     widths = math.sqrt(gamma) * unit
-    rate = widths * widths * _BITS * 2.0 ** (pre_shift + 16)
+    rate = widths * widths * OCTAVES * 2.0 ** (pre_shift + 16)
     # such that the multiplier, rate 2^post_shift, has 32 bits
     post_shift = 31 - math.floor(math.log2(rate)) if 0.0 < rate < math.inf else -1
     if not 0 <= post_shift <= 63:
@@ -158,9 +141,9 @@ def fixed_point(exported: ExportedModel) -> FixedPoint:
         post_shift,
         score_shift,
         score_unit,
-        _POWER_ERROR + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
+        POWER_ERROR + math.log(2.0) * 2.0**-16 * (1.0 + (rate if pre_shift else 0.0)),
         moved,
-        _logits(exported.calibration, machine.n_outputs, score_unit),
+        fixed_logits(exported, score_unit, "q15"),
     )
 
 
@@ -173,25 +156,3 @@ def gaussian(kernel: Kernel) -> tuple[float, NDArray[np.float64]]:
     if squared.kind is FeatureSum.SQUARED and rate < 0.0 and nodes[-1] == exp(rate * squared):
         return -rate, np.array(squared.scales or (1.0,))
     raise ValueError(f'dtype="q15" is for Gaussian kernels, the model has {kernel!r}; use float32.')
-
-
-def _logits(calibration: Calibration | None, k: int, score_unit: float) -> FixedLogits | None:
-    if calibration is None:
-        return None
-    if isinstance(calibration, SigmoidCalibration):
-        slopes, offsets = -np.asarray(calibration.slopes), -np.asarray(calibration.offsets)
-    elif isinstance(calibration, TemperatureCalibration):
-        # one score f stands for -f and f, whose softmax is the sigmoid of 2 f
-        factor = calibration.inverse_temperature * (2.0 if k == 1 else 1.0)
-        slopes, offsets = np.full(k, factor), np.zeros(k)
-    else:
-        raise TypeError(f"a calibration of the class {type(calibration).__name__} is not exported.")
-    rates = slopes * score_unit * _BITS * 2.0**16
-    steepest = float(np.abs(rates).max())
-    # multipliers of 31 bits: times a score of 32 bits, sign included, that fits 64
-    shift = 30 - math.floor(math.log2(steepest)) if steepest > 0.0 else 0
-    bits = offsets * _BITS * 2.0**16
-    if not 0 <= shift <= 62 or not np.abs(bits).max() < 2.0**61:
-        raise ValueError('the calibration is out of the range of dtype="q15"; use float32.')
-    multipliers = [round(rate * 2.0**shift) for rate in rates]
-    return FixedLogits(multipliers, [round(bit) for bit in bits], shift)

@@ -9,17 +9,16 @@ from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection, counted_features
 from kernelet.export.to_c.columns import category_tables, column_values
 from kernelet.export.to_c.cost import Cost, flash_bytes
-from kernelet.export.to_c.fixed_point import ONE, FixedLogits, FixedPoint, fixed_point
+from kernelet.export.to_c.fixed_answers import FLOAT, answer_values, powers_table, stacked_bytes
+from kernelet.export.to_c.fixed_logits import logits_tables
+from kernelet.export.to_c.fixed_point import FixedPoint, fixed_point
 from kernelet.export.to_c.fixed_projection import fixed_projection
 from kernelet.export.to_c.interface import Interface
 from kernelet.export.to_c.pieces import Table, integers
 from kernelet.export.to_c.projection import projection_arithmetic, projection_values
-from kernelet.export.to_c.quantize import FLOAT, quantize_tables, quantize_values
+from kernelet.export.to_c.quantize import quantize_tables, quantize_values
 from kernelet.export.to_c.source import FilledTemplate
 
-# 2^(-i/64) for i = 0, ..., 64 and straight lines in between, (ln(2) / 64)^2 / 8 = 1.5e-5 from the
-# curve at most: as much as rounding to 1/32768. `power` in fixed.c takes 6 bits for i.
-_STEPS = 64
 # Bytes that functions keep on the stack beside arrays, measured as in float_source.py.
 _FRAMES = 144
 
@@ -36,8 +35,8 @@ def fixed_source(exported: ExportedModel, name: str) -> FilledTemplate:
         integers("int16_t", "coefficients", fixed.coefficients),
         integers("int64_t", "intercepts", fixed.intercepts),
         *quantize_tables(exported, fixed, projection),
-        _powers(),
-        *_logits_tables(fixed.logits),
+        powers_table(),
+        *logits_tables(fixed.logits),
         *category_tables(columns, name),
         *interface.labels(),
     ]
@@ -50,45 +49,22 @@ def fixed_source(exported: ExportedModel, name: str) -> FilledTemplate:
         **column_values(columns, name),
         **projection_values(projection, FLOAT),
         **quantize_values(exported, fixed, projection),
-        "fixed": True,
-        "nan": False,  # there is none among integers
-        "one": ONE,
-        "row": "q",
-        "row_length": interface.kernel_length,
-        "row_type": "int16_t",
-        "score_type": "int32_t",
-        "share_type": "uint16_t",
-        "score_unit": FLOAT.constant(fixed.score_unit),
+        **answer_values(interface, fixed.score_unit, fixed.logits),
+        "takes_powers": True,
+        "long_powers": True,
         "score_shift": fixed.score_shift,
         "pre_shift": fixed.pre_shift,
         "multiplier": fixed.multiplier,
         "post_shift": fixed.post_shift,
-        "of_pairs": " of the pairs (0, 1), (0, 2), ..." if interface.is_pairs else "",
-        "logit_shift": 0 if fixed.logits is None else fixed.logits.shift,
     }
-    values["compared"] = "t" if values["by_probability"] else "scores"
     return FilledTemplate("fixed.c", about, tables, values, cost)
-
-
-def _logits_tables(logits: FixedLogits | None) -> list[Table]:
-    """Multiplier and offset of each score."""
-    if logits is None:
-        return []
-    return [
-        integers("int64_t", "multipliers", logits.multipliers),
-        integers("int64_t", "offsets", logits.offsets),
-    ]
 
 
 def _cost(interface: Interface, tables: list[Table]) -> Cost:
     machine = interface.exported.machine
     m, d, k = machine.n_vectors, machine.n_features, machine.n_outputs
     combinations = interface.n_combinations
-    stacked = 12 * k  # sums and scores
-    if interface.has_probabilities:
-        stacked += 12 * k  # logits and shares
-    if interface.is_pairs:
-        stacked += (12 if interface.exported.break_ties else 4) * interface.n_classes  # votes
+    stacked = 8 * k + stacked_bytes(interface)  # sums, and what becomes of them
     if combinations:  # before that, the arrays of quantize
         stacked = max(stacked, 4 * combinations + (4 * d if interface.exported.columns else 0))
     arithmetic = m * (3 * (combinations or d) + 2 * k)
@@ -125,8 +101,3 @@ def _about_projection(projection: Projection, moved: float | None) -> list[str]:
         f"Rounding the matrix to 16 bits moves kernel values by {moved:.1e} at most, of rows as",
         "far from the vectors as these may be from each other.",
     ]
-
-
-def _powers() -> Table:
-    powers = [round(ONE * 2.0 ** (-i / _STEPS)) for i in range(_STEPS + 1)]
-    return integers("uint16_t", "powers", powers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import fills_missing
-from kernelet.export.to_c.pieces import Table, comment, integers, texts
+from kernelet.export.to_c.pieces import Table, comment, integers, smallest_integers, texts
 from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import TemperatureCalibration
 
@@ -25,11 +25,14 @@ class Interface:
         Prefix of all functions.
     projection : Projection or None
         Makes of the features what the kernel takes, where it does not take all of them.
+    small_labels : bool, default=False
+        Whether labels that are numbers take as few bytes as they can.
     """
 
     exported: ExportedModel
     name: str
     projection: Projection | None
+    small_labels: bool = False
 
     @property
     def prefix(self) -> str:
@@ -85,7 +88,10 @@ class Interface:
             return []
         name = f"{self.name}_labels"
         if all(isinstance(label, int) and abs(label) <= _LARGEST_INT for label in classes):
-            return [integers("int", name, [int(label) for label in classes], is_static=False)]
+            numbers = [int(label) for label in classes]
+            if self.small_labels:
+                return [smallest_integers(name, numbers, is_static=False)]
+            return [integers("int", name, numbers, is_static=False)]
         return [texts(name, [str(label) for label in classes], is_static=False)]
 
     def values(self) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from kernelet.machine.texts import in_plain_ascii, visible
 # Columns of a line of numbers, below the 100 that editors show side by side.
 _WIDTH = 96
 # Of the types of tables, on a 32-bit processor. Texts are four bytes of pointer, and themselves.
-_BYTES = {"float": 4, "double": 8, "int": 4, "short": 2, "int16_t": 2, "uint16_t": 2, "int64_t": 8}
+_BYTES = {"float": 4, "double": 8, "int": 4, "short": 2}
+_BYTES |= {f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _TEXT = "char *const"
 # Between the two characters of what ends or begins a comment, and of what begins a trigraph.
 _PAIRS = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")
@@ -146,6 +147,24 @@ def integers(kind: str, name: str, content: ArrayLike, *, is_static: bool = True
     """A table of whole numbers."""
     form = "INT64_C({!s})" if kind == "int64_t" else "{!s}"
     return Table(kind, name, np.array(content, dtype=object), form, is_static)
+
+
+def smallest_integers(name: str, content: Sequence[int], *, is_static: bool = True) -> Table:
+    """A table of whole numbers of the smallest type that holds them.
+
+    Examples
+    --------
+    >>> [smallest_integers("labels", [0, last]).kind for last in (-1, 200, 300)]
+    ['int8_t', 'uint8_t', 'int16_t']
+    """
+    low, high = min(content, default=0), max(content, default=0)
+    kinds = [
+        (f"{sign}int{bits}_t", lowest, lowest + 2**bits)
+        for bits in (8, 16, 32, 64)
+        for sign, lowest in (("", -(2 ** (bits - 1))), ("u", 0))
+    ]
+    kind = next(kind for kind, least, end in kinds if least <= low and high < end)
+    return integers(kind, name, content, is_static=is_static)
 
 
 def _filled(items: list[str], indent: int) -> list[str]:

@@ -7,13 +7,11 @@ import numpy as np
 from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import column_tables, filling_tables, has_categories
-from kernelet.export.to_c.fixed_point import LARGEST, FixedPoint
-from kernelet.export.to_c.pieces import REALS, Table, integers
+from kernelet.export.to_c.fixed_answers import FLOAT
+from kernelet.export.to_c.fixed_point import FixedPoint
+from kernelet.export.to_c.pieces import Table, integers
 from kernelet.export.to_c.projection import projection_tables
 from kernelet.machine.columns import Number
-
-# Of the rows before they are rounded.
-FLOAT = REALS["float32"]
 
 
 def quantize_tables(
@@ -65,7 +63,6 @@ def quantize_values(
     return {
         "real": FLOAT.name,
         "f": FLOAT.suffix,
-        "largest": LARGEST,
         "by_column": by_column,
         "encodes": exported.columns is not None and not by_column,
         "rate": FLOAT.constant(float(fixed.rates[0])) if is_constant else "rates[i]",

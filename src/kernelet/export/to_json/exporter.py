@@ -21,15 +21,19 @@ from kernelet.export.documents import (
 from kernelet.export.formats import register_format
 from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
+from kernelet.export.to_json.compact import compact_document
 from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.wrappers.table_model import TableModel
+from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
-from kernelet.persistence.machines import LEFT_OUT_VERSION, check_range
+from kernelet.persistence.compact_records import COMPACT_VERSION
+from kernelet.persistence.machines import LEFT_OUT_VERSION
+from kernelet.persistence.ranges import check_range
 from kernelet.persistence.vectors import stored_vectors
 
 FORMAT = "kernelet model"
-FORMAT_VERSION = 2  # the newest that is read; a file is written in the oldest that can hold it
+FORMAT_VERSION = 3  # the newest that is read; a file is written in the oldest that can hold it
 DTYPES = ("float32", "float64")
 
 
@@ -51,7 +55,8 @@ def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) 
     path : path-like
         By custom it ends in ".json". The file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None
-        What the numbers are rounded to; None keeps the machine's own.
+        What the numbers are rounded to; None keeps the machine's own. A machine in few bits
+        (``vector_bits``) is written as its integers in any case, and read as one of this type.
 
     Raises
     ------
@@ -129,11 +134,12 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
             cast(name, getattr(machine, name), dtype)
         machine = machine.astype(np.dtype(dtype))
     check_range(machine)
-    stored = stored_vectors(machine)
+    version, numbers = _numbers(machine)
+    kernel = machine.kernel if machine.compact is None else machine.compact.grid.kernel
     columns = None if exported.columns is None else [_column(c) for c in exported.columns]
     return {
         "format": FORMAT,
-        "format_version": 1 if stored is None else LEFT_OUT_VERSION,
+        "format_version": version,
         "kernelet_version": hooks.version,
         "reading": reading_of(model, exported),
         "classes": exported.classes,
@@ -144,15 +150,24 @@ def document(model: Any, dtype: str | None = None) -> dict[str, Any]:
         "target": model.target if isinstance(model, TableModel) else None,
         "columns": columns,
         "feature_names": None if columns else exported.feature_names,
-        "kernel": kernel_document(machine.kernel, described_kernels()),
+        "kernel": kernel_document(kernel, described_kernels()),
         "dtype": str(machine.dtype),
         "n_features": machine.n_features,
         "n_vectors": machine.n_vectors,
         "n_outputs": machine.n_outputs,
-        "intercepts": machine.intercepts,
-        "coefficients": machine.coefficients,
-        **({"vectors": machine.vectors} if stored is None else stored.arrays),
+        **numbers,
     }
+
+
+def _numbers(machine: KernelMachine) -> tuple[int, dict[str, Any]]:
+    """The numbers of a machine, and the oldest version that can hold them."""
+    if machine.compact is not None:
+        return COMPACT_VERSION, {"compact": compact_document(machine.compact, machine)}
+    both = {"intercepts": machine.intercepts, "coefficients": machine.coefficients}
+    stored = stored_vectors(machine)
+    if stored is None:
+        return 1, both | {"vectors": machine.vectors}
+    return LEFT_OUT_VERSION, both | stored.arrays
 
 
 def reading_of(model: Any, exported: ExportedModel) -> str:
@@ -175,23 +190,27 @@ def _column(column: Number | Category) -> dict[str, Any]:
     return {"name": column.name, "kind": "category", **known}
 
 
-def _value(value: Any) -> str:
-    """JSON; arrays of several rows have a line for each."""
+def _value(value: Any, depth: int = 1) -> str:
+    """JSON; arrays of several rows, and what holds them, have a line for each entry."""
     if isinstance(value, np.ndarray):
         if value.ndim == 1:
             return f"[{numbers_text(value)}]"
-        return _lines([_value(row) for row in value])
+        return _lines([_value(row) for row in value], depth)
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{readable_json(k)}: {_value(item)}" for k, item in value.items())
-            + "}"
-        )
+        items = [f"{readable_json(k)}: {_value(item, depth + 1)}" for k, item in value.items()]
+        is_long = any(isinstance(item, np.ndarray) and item.ndim > 1 for item in value.values())
+        return _lines(items, depth, "{}") if is_long else "{" + ", ".join(items) + "}"
     if isinstance(value, list | tuple):
-        items = [_value(item) for item in value]
-        return _lines(items) if items and isinstance(value[0], dict) else f"[{', '.join(items)}]"
+        items = [_value(item, depth + 1) for item in value]
+        if items and isinstance(value[0], dict):
+            return _lines(items, depth)
+        return f"[{', '.join(items)}]"
     return readable_json(value)
 
 
-def _lines(items: list[str]) -> str:
-    return "[\n" + ",\n".join(f"    {item}" for item in items) + "\n  ]" if items else "[]"
+def _lines(items: list[str], depth: int, brackets: str = "[]") -> str:
+    if not items:
+        return brackets
+    margin = "\n" + "  " * depth
+    inner = f",{margin}  ".join(items)
+    return f"{brackets[0]}{margin}  {inner}{margin}{brackets[1]}"

@@ -12,17 +12,25 @@ from numpy.typing import NDArray
 
 from kernelet.export.documents import kernel_document, without_formulas
 from kernelet.export.to_json.columns import with_columns
+from kernelet.export.to_json.compact import compact_machine
 from kernelet.export.to_json.exporter import FORMAT, FORMAT_VERSION, described_kernels
 from kernelet.export.to_json.fields import check_reading, feature_names, labels_of, nullable, only
+from kernelet.kernels import Kernel
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
 from kernelet.persistence import ModelFileError, Record, from_record
+from kernelet.persistence.compact_forms import CompactSizes
+from kernelet.persistence.compact_records import COMPACT_VERSION
 from kernelet.persistence.errors import one_line
+from kernelet.persistence.kernels import decode_kernel
 from kernelet.persistence.machines import LEFT_OUT_VERSION, calibrated_machine
+from kernelet.persistence.ranges import check_kernels
 from kernelet.persistence.record import checked
 from kernelet.persistence.untrusted import opened, read_exactly, size_of, strict_json
 
+# What a machine in few bits does not have: its integers are in "compact".
+_FLOATING = ("vectors", "coefficients", "intercepts", "vector_features", "left_out")
 # Some fifty million numbers with all their digits; what is parsed takes several times as much.
 MAX_BYTES = 2**30
 
@@ -115,6 +123,14 @@ def _machine(record: Record) -> KernelMachine:
     m, d, k = (record.value(name, int) for name in ("n_vectors", "n_features", "n_outputs"))
     if d < 1 or k < 1:
         raise ModelFileError("there must be features and outputs")
+    is_compact = record.value("format_version", int) >= COMPACT_VERSION
+    for name in _FLOATING if is_compact else ("compact",):
+        if name in record.fields:
+            raise ModelFileError(f"{name!r} belongs into another version of the format")
+    if is_compact:
+        kernel = _kernel(record)
+        machine = compact_machine(record, kernel, CompactSizes(m, d, k, 0, np.dtype(dtype)))
+        return _of_known_formulas(record, machine, kernel)
     left_out = _left_out(record, d, dtype)
     arrays = {
         "vectors": _matrix(record, "vectors", d - len(left_out.get("left_out", ())), dtype),
@@ -124,10 +140,22 @@ def _machine(record: Record) -> KernelMachine:
     }
     if (len(arrays["vectors"]), len(arrays["coefficients"])) != (m, m):
         raise ModelFileError(f"there must be {m} vectors with a row of coefficients each")
+    fields = {"kernel": without_formulas(record.value("kernel", dict))}
+    machine = from_record(Record("KernelMachine", fields, arrays), KernelMachine)
+    return _of_known_formulas(record, machine, machine.kernel)
+
+
+def _kernel(record: Record) -> Kernel:
+    """The kernel of a document, without more parts than those of model files."""
+    specification = without_formulas(record.value("kernel", dict))
+    check_kernels(specification)
+    return decode_kernel(specification, Record("the kernel"))
+
+
+def _of_known_formulas(record: Record, machine: KernelMachine, kernel: Kernel) -> KernelMachine:
+    """The machine, if the document means the same by its kernel."""
     given = record.value("kernel", dict)
-    kernel = {"kernel": without_formulas(given)}
-    machine: KernelMachine = from_record(Record("KernelMachine", kernel, arrays), KernelMachine)
-    ours = kernel_document(machine.kernel, described_kernels())
+    ours = kernel_document(kernel, described_kernels())
     if list(_formulas(given)) != list(_formulas(ours)):
         raise ModelFileError(
             "a kernel has another formula in the file than the one that is registered by its name"

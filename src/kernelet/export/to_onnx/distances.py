@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernelet.export.rounding import centre
+from kernelet.export.to_onnx.vectors import Mask, Vectors
 
 if TYPE_CHECKING:
     from kernelet.export.to_onnx.graph import Graph
 
-Mask = NDArray[np.bool_]
 # As in kernelet.kernels.numerics.distances: a profile feels what is left of the digits when more
 # than a quarter of them cancel.
 _DIGITS_TO_LOSE = 0.25
@@ -30,23 +28,21 @@ class Distances:
     Parameters
     ----------
     graph : Graph
-    vectors : ndarray of shape (m, d)
+    vectors : Vectors
     rows : str
         Name of the tensor of rows.
     """
 
-    def __init__(self, graph: Graph, vectors: NDArray[np.float64], rows: str) -> None:
+    def __init__(self, graph: Graph, vectors: Vectors, rows: str) -> None:
         self.graph = graph
         self.vectors = vectors
         self.rows = rows
-        self.centre = centre(vectors).astype(graph.dtype)  # the same for rows and vectors
-        self.centred = vectors - self.centre
         self.all = np.ones(len(vectors), dtype=bool)
         self.shared: dict[str, str] = {}
 
     def squared(self, factor: float) -> str:
         """|x - z|^2 for a profile that is smooth in factor |x - z|^2."""
-        lost = 2.0 * factor * np.square(self.centred).sum(axis=1)
+        lost = 2.0 * factor * np.square(self.vectors.centred).sum(axis=1)
         is_far = lost > float(np.finfo(self.graph.dtype).eps) ** -_DIGITS_TO_LOSE
         if is_far.all():
             return self.exactly_squared()
@@ -75,11 +71,12 @@ class Distances:
         return self.graph.add("Gather", joined, self.graph.constant(places, np.int64), axis=1)
 
     def _expanded(self, chosen: Mask) -> str:
-        g, Z, rows = self.graph, self.centred[chosen], self._centred_rows()
+        g, rows = self.graph, self._centred_rows()
+        lengths = np.square(self.vectors.centred[chosen]).sum(axis=1)
         squares = g.add("Mul", rows, rows)
         norms = g.add("ReduceSum", squares, g.constant([1], np.int64), keepdims=1)
-        cross = g.add("MatMul", rows, g.constant(-2.0 * Z.T))
-        distances = g.add("Add", g.add("Add", cross, norms), g.constant((Z**2).sum(axis=1)))
+        cross = g.add("MatMul", rows, self.vectors.centred_columns(chosen, -2.0))
+        distances = g.add("Add", g.add("Add", cross, norms), g.constant(lengths))
         # rounding may leave a distance below zero
         return g.add("Max", distances, g.constant(0.0))
 
@@ -95,17 +92,15 @@ class Distances:
         return self._once(f"differences {chosen.tolist()}", lambda: self._subtracted(chosen))
 
     def _subtracted(self, chosen: Mask) -> str:
-        g, Z, rows = self.graph, self.vectors[chosen], self.rows
-        # Nothing is rounded but the vectors; measured from the centre, the rows are too.
-        by_vectors = np.abs(Z - Z.astype(g.dtype)).max()
-        if by_vectors > np.finfo(g.dtype).eps * np.abs(self.centred[chosen]).max():
-            Z, rows = self.centred[chosen], self._centred_rows()
-        single = g.add("Unsqueeze", rows, g.constant([1], np.int64))
-        return g.add("Sub", single, g.constant(Z[np.newaxis]))
+        stacked, is_centred = self.vectors.stacked(chosen)
+        rows = self._centred_rows() if is_centred else self.rows
+        single = self.graph.add("Unsqueeze", rows, self.graph.constant([1], np.int64))
+        return self.graph.add("Sub", single, stacked)
 
     def _centred_rows(self) -> str:
         return self._once(
-            "rows", lambda: self.graph.add("Sub", self.rows, self.graph.constant(self.centre))
+            "rows",
+            lambda: self.graph.add("Sub", self.rows, self.graph.numbers(self.vectors.centre)),
         )
 
     def _over_features(self, values: str) -> str:

@@ -15,7 +15,8 @@ from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
-from kernelet.export.to_onnx.graph import OPSET, Graph, machine_values
+from kernelet.export.to_onnx.graph import OPSET, Graph
+from kernelet.export.to_onnx.machine import machine_values
 from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
 from kernelet.persistence.atomic import write_atomically
@@ -36,16 +37,16 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     The graph takes ``X`` with any number of rows. It gives ``label`` and ``scores`` (the decision
     function, also of two classes a column) for classifiers and outlier detectors, ``probabilities``
     where there is a calibration, and ``variable`` for regressors, transformers and machines.
-    Operators are ONNX's own, of opset 17.
+    Operators are ONNX's own, of opset 17. Of a machine in few bits (``vector_bits``) integers of 8
+    or 16 bits are stored, of which the graph makes numbers.
 
     The model of a table takes one input for each column, of shape (rows, 1) and called as the
     column (with "_" behind it where an output has that name): numbers, NaN where one is missing, or
     texts, empty where one is missing; truth values are "True" and "False". Its opset is 19.
 
     A row with NaN or infinity gives what the machine gives in Python in the same type, most often
-    NaN; its label means nothing then. Features that the kernel leaves out (a scale of 0) are not
-    stored, and only NaN is noticed in them. Of the numbers that the graph is given, decision values
-    differ from the formula by at most
+    NaN; its label means nothing then. Of features that the kernel leaves out (a scale of 0), only
+    NaN is noticed. Of the numbers that the graph is given, values differ from the formula by up to
 
     .. math:: (d + m + 64) \, u \, (1 + \gamma (|x|^2 + \max_j |z_j|^2)) \,
         (\textstyle\sum_j |\beta_j| |k(x, z_j)| + |b|)
@@ -54,8 +55,8 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     an inner product, \|k\| is the sum of its terms' sizes before they cancel; for a Laplacian
     kernel, 1-norms take the place of squares. A kernel of combinations A x (`ProjectedFeatures`)
     takes 5 d for d, and \|A\| \|x\| and \|A\| \|z_j\| for x and z_j; the graph holds A and the
-    combinations of the vectors. Squared distances are a matrix product, but sums of squared
-    differences from vectors so far out that it would leave too few digits.
+    combinations of the vectors. Squared distances are a matrix product, but sums of squares for
+    vectors so far out that it would leave too few digits.
 
     Parameters
     ----------

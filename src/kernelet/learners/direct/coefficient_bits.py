@@ -15,9 +15,9 @@ import numpy as np
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.machine import CompactForm, KernelMachine, VectorGrid
+from kernelet.machine.compact import COEFFICIENT_BITS
 from kernelet.machine.rounding import coefficient_scales, compact_form
 
-COEFFICIENT_BITS = (4, 5, 6, 8, 16)
 # By which share of itself rounding the coefficients may raise W. In validation on training rows of
 # five sets 6 bits raise it by 0.3 to 4.5 % and cost no errors; 5 bits raise it by 1 to 18 % and
 # cost 0.1 points on average, 4 bits by 6 to 150 % and cost half a point.

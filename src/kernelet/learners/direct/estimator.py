@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,13 @@ from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.direct.few_bits import round_and_solve
+from kernelet.learners.direct.budgets.choice import N_FOLDS, BudgetChoice
+from kernelet.learners.direct.budgets.tried import BUDGETS
+from kernelet.learners.direct.few_bits import Rounded, round_and_solve
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
 from kernelet.learners.direct.learn import (
+    PATH_TOL,
     DirectSettings,
     LastFit,
     LearnedVectors,
@@ -40,10 +44,12 @@ FITTED: dict[str, type] = {
     "_set_sizes": np.ndarray,
 }
 
-# In a path, the tolerance of all models but the largest, in units of tol. On digits, pendigits and
-# satimage a path then costs about as much as its largest model alone, and its models have the
-# errors of separate fits.
-_PATH_TOL = 5.0
+
+@dataclass
+class _Found:
+    """A search, once there is one."""
+
+    learned: LearnedVectors | None = None
 
 
 class DirectEstimator:
@@ -56,7 +62,7 @@ class DirectEstimator:
     problems and calls `_search_vectors` and `_store`.
     """
 
-    n_vectors: int | Sequence[int]
+    n_vectors: int | str | Sequence[int]
     init: str | ArrayLike
     n_init: int
     max_iter: int
@@ -69,6 +75,8 @@ class DirectEstimator:
     _guard = staticmethod(held_out_loss)
     # whether machines in few bits may leave out columns that are constant in the training rows
     _drops_constant = True
+    # where a path keeps a search from which it makes several models
+    _found: _Found | None = None
 
     def _search_vectors(
         self,
@@ -76,12 +84,15 @@ class DirectEstimator:
         kernel: Kernel,
         rng: np.random.RandomState,
         whole: SearchRows | None = None,
+        choice: BudgetChoice | None = None,
     ) -> LearnedVectors:
         """A search for each inner problem; see `learn_vectors`.
 
         With ``C="auto"`` the problems have a cost of one, and ``whole`` is the one to choose the
-        cost by if there are several.
+        cost by if there are several. A ``choice`` decides on the number of vectors.
         """
+        if self._found is not None and self._found.learned is not None:
+            return self._found.learned
         whole = whole or rows[0]
         require_input_gradient(kernel, type(self).__name__)
         settings = DirectSettings(
@@ -105,27 +116,35 @@ class DirectEstimator:
         saved = checkpoint_of(self, whole.shape)
         vectors = self._last_vectors(whole.shape[1], len(rows))
         last = LastFit(vectors, self._last_kernel(), getattr(self, "C_", None))
+        # with several searches, the machine of one of them is not a model
+        attributes = fitted_attributes if len(rows) == 1 else None
         max_steps = self.max_iter * self.n_init * len(rows)
+        max_steps += 0 if choice is None else self.max_iter * N_FOLDS * len(BUDGETS)
         with Loop(self, max_steps, self.verbose, **whole.callback_data) as loop:
-            learned = learn_vectors(
-                rows,
-                whole,
-                settings,
-                rng,
-                loop,
-                last=last,
-                saved=saved,
-                # with several searches, the machine of one of them is not a model
-                attributes=fitted_attributes if len(rows) == 1 else None,
-            )
+
+            def learn(settings: DirectSettings, rng: np.random.RandomState) -> LearnedVectors:
+                options: dict[str, Any] = {"last": last, "saved": saved, "attributes": attributes}
+                return learn_vectors(rows, whole, settings, rng, loop, **options)
+
+            if choice is None:
+                learned = learn(settings, rng)
+            else:
+                learned = choice.learn(learn, whole, settings, rng, loop)
+        if self._found is not None:
+            self._found.learned = learned
         if not learned.interrupted:
             ends = [search.best for search in learned.searches]
             warn_of_outliers(self, whole.X)
             warn_of_flat_kernel(self, whole.X, kernel, ends)
         return learned
 
-    def _store(self, learned: LearnedVectors, kernel: Kernel) -> KernelMachine:
-        """Set the fitted attributes, warn about an early end, and return the machine."""
+    def _store(
+        self, learned: LearnedVectors, kernel: Kernel, rounded: Rounded | None = None
+    ) -> KernelMachine:
+        """Set the fitted attributes, warn about an early end, and return the machine.
+
+        With ``vector_bits`` that is a machine in few bits, unless it is there already.
+        """
         searches = learned.searches
         if hasattr(self, "C"):
             self.C_ = float(self.C) if learned.cost is None else learned.cost
@@ -143,7 +162,11 @@ class DirectEstimator:
             search.warn_unless_converged(type(self).__name__)
         bits = bits_or_none("vector_bits", getattr(self, "vector_bits", None))
         if bits is not None:
-            return self._in_few_bits(learned, bits)
+            if rounded is None:
+                rounded = round_and_solve(learned, bits, drops_constant=self._drops_constant)
+            self.objective_ = float(sum(rounded.values))
+            self.interrupted_ = rounded.interrupted
+            return rounded.machine
         if len(ends) == 1:
             return ends[0].machine
         return KernelMachine(
@@ -153,19 +176,14 @@ class DirectEstimator:
             np.concatenate([end.intercepts for end in ends]),
         )
 
-    def _in_few_bits(self, learned: LearnedVectors, bits: int) -> KernelMachine:
-        """The machine over rounded vectors, on one grid for all searches."""
-        rounded = round_and_solve(learned, bits, drops_constant=self._drops_constant)
-        self.objective_ = float(sum(rounded.values))
-        self.interrupted_ = rounded.interrupted
-        return rounded.machine
-
     def fit_path(
         self,
         X: Any,
         y: Any,
         budgets: Sequence[int],
         sample_weight: ArrayLike | None = None,
+        *,
+        vector_bits: Sequence[int | None] | None = None,
     ) -> list[Self]:
         """Fitted models for several budgets, each started from the one before.
 
@@ -184,13 +202,16 @@ class DirectEstimator:
             Values of ``n_vectors``, fitted in this order.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        vector_bits : sequence of int or None, default=None
+            Values of the parameter ``vector_bits``. There is a model for each, from one search for
+            each budget; rounding takes a fraction of its time.
 
         Returns
         -------
         list of estimators
-            One fitted estimator for each budget.
+            One fitted estimator for each budget, and for each number of bits.
         """
-        return list(self.iter_path(X, y, budgets, sample_weight))
+        return list(self.iter_path(X, y, budgets, sample_weight, vector_bits=vector_bits))
 
     def iter_path(
         self,
@@ -198,6 +219,8 @@ class DirectEstimator:
         y: Any,
         budgets: Sequence[int],
         sample_weight: ArrayLike | None = None,
+        *,
+        vector_bits: Sequence[int | None] | None = None,
     ) -> Iterator[Self]:
         """The models of `fit_path` one after the other, each as soon as it is fitted.
 
@@ -211,26 +234,38 @@ class DirectEstimator:
             Values of ``n_vectors``, fitted in this order.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        vector_bits : sequence of int or None, default=None
+            Values of the parameter ``vector_bits``. There is a model for each, from one search for
+            each budget; rounding takes a fraction of its time.
 
         Yields
         ------
         estimator
-            A fitted estimator for the next budget.
+            A fitted estimator for the next budget, or for the next number of bits.
         """
-        last: Any = None
+        variants = _variants(self, vector_bits)
+        found: LearnedVectors | None = None
         largest = max(budgets, default=0)
         for budget in budgets:
-            model: Any = clone(self).set_params(n_vectors=budget)
-            if budget < largest:
-                model.set_params(tol=_PATH_TOL * positive("tol", self.tol))
-            if last is not None:
-                model.set_params(warm_start=True)
-                model._vector_sets, model._kernel_before = last._vector_sets, last.machine_.kernel
-                if hasattr(last, "C_"):
-                    model.C_ = last.C_
-            model.fit(X, y, sample_weight)
-            last = model.set_params(warm_start=self.warm_start, tol=self.tol)
-            yield last
+            last, search = found, _Found()
+            for variant in variants:
+                model: Any = clone(self).set_params(n_vectors=budget, **variant)
+                if budget < largest:
+                    model.set_params(tol=PATH_TOL * positive("tol", self.tol))
+                if last is not None:
+                    ends = [one.best for one in last.searches]
+                    model.set_params(warm_start=True)
+                    model._vector_sets = [end.vectors for end in ends]
+                    model._kernel_before = ends[0].kernel
+                    if hasattr(model, "C"):
+                        model.C_ = float(model.C) if last.cost is None else last.cost
+                model._found = search
+                try:
+                    model.fit(X, y, sample_weight)
+                finally:
+                    del model._found
+                found = search.learned
+                yield model.set_params(warm_start=self.warm_start, tol=self.tol)
 
     def _budgets(self, n_searches: int) -> list[int]:
         if np.ndim(self.n_vectors) == 0:
@@ -261,6 +296,17 @@ class DirectEstimator:
         if sizes.sum() == self.machine_.n_vectors and (sizes > 0).all() and sizes.ndim == 1:
             vectors = np.array(self.machine_.vectors, dtype=np.float64)
             self._vector_sets = np.split(vectors, np.cumsum(sizes)[:-1])
+
+
+def _variants(
+    estimator: Any, vector_bits: Sequence[int | None] | None
+) -> list[dict[str, int | None]]:
+    """Parameters of the models that are made from one search."""
+    if vector_bits is None:
+        return [{}]
+    if not hasattr(estimator, "vector_bits"):
+        raise ValueError(f"{type(estimator).__name__} has no parameter vector_bits.")
+    return [{"vector_bits": bits_or_none("vector_bits", bits)} for bits in vector_bits]
 
 
 def fitted_attributes(step: Progress) -> dict[str, Any]:

@@ -35,6 +35,11 @@ from kernelet.subspace import seed_vectors
 # sets, rougher tolerances chose other costs and finer ones the same.
 _COST_TOL = 3.0
 
+# In a path, the tolerance of all models but the largest, in units of tol. On digits, pendigits and
+# satimage a path then costs about as much as its largest model alone, and its models have the
+# errors of separate fits.
+PATH_TOL = 5.0
+
 # Makes what judges widths on held-out rows, from the rows, their problem, the held-out indices and
 # a seed.
 MakeGuard = Callable[[Any, Any, NDArray[np.intp], int], Guard]
@@ -59,6 +64,8 @@ class DirectSettings:
         As the estimators describe them.
     chooses_cost : bool
         Whether held-out rows choose the cost; problems then have a cost of one.
+    cost : float or None
+        The cost, if it has been chosen before.
     guard : callable
         Judges the width of a kernel if the loss is not smooth.
     """
@@ -71,6 +78,7 @@ class DirectSettings:
     n_init: int = 1
     n_jobs: int = 1
     chooses_cost: bool = False
+    cost: float | None = None
     guard: MakeGuard = held_out_loss
 
 
@@ -98,8 +106,8 @@ class LearnedVectors:
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
-    """What is decided on before the searches begin."""
+class SearchPlan:
+    """What is decided on before the searches begin: kernel, cost and starting points."""
 
     settings: DirectSettings
     rows: list[SearchRows]
@@ -152,7 +160,7 @@ def learn_vectors(
     -------
     LearnedVectors
     """
-    plan = _plan(list(rows), whole, settings, rng, loop, last, saved)
+    plan = plan_searches(list(rows), whole, settings, rng, loop, last, saved)
     watch = _Watch(loop, plan.settings.task.kernel, saved, attributes)
     ends = loop.each(lambda k: _search(plan, k, watch), len(rows), settings.n_jobs)
     if saved is not None and not loop.interrupted:
@@ -187,7 +195,7 @@ class _Watch:
         return self.loop.report(step, step.n_iter, model, keep)
 
 
-def _search(plan: _Plan, k: int, watch: _Watch) -> Descent:
+def _search(plan: SearchPlan, k: int, watch: _Watch) -> Descent:
     """The best of the searches for one set of vectors."""
     kept = watch.start(k)
 
@@ -210,27 +218,28 @@ def _search(plan: _Plan, k: int, watch: _Watch) -> Descent:
     return end
 
 
-def _plan(
+def plan_searches(
     rows: list[SearchRows],
     whole: SearchRows,
     settings: DirectSettings,
     rng: np.random.RandomState,
     loop: Loop,
-    last: LastFit | None,
-    saved: Checkpoint | None,
-) -> _Plan:
+    last: LastFit | None = None,
+    saved: Checkpoint | None = None,
+) -> SearchPlan:
     """Where searches start and what they learn; chooses cost and widths by held-out rows."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=(len(rows), settings.n_init))
     starts: list[FloatArray | None] = [None] * len(rows) if last is None else last.vectors
     found = last.kernel if last is not None and starts[0] is not None else None
-    plan = _Plan(settings, rows, settings.budgets, seeds, starts, found)
+    plan = SearchPlan(settings, rows, settings.budgets, seeds, starts, found)
     near = at_hand(whole)
     if not settings.task.learn.is_nothing and near.inner.smooth is None:
         plan = _with_widths(plan, near, int(seeds[0, 0]), loop)
     if not settings.chooses_cost:
         return plan
-    if saved is not None and saved.cost is not None:
-        plan = replace(plan, cost=saved.cost)
+    known = settings.cost if saved is None else saved.cost
+    if known is not None:
+        plan = replace(plan, cost=known)
     else:
         before = last.cost if last is not None and starts[0] is not None else None
         plan = _with_cost(plan, near, before, loop)
@@ -240,7 +249,7 @@ def _plan(
     return replace(plan, rows=[each.scaled(plan.cost) for each in plan.rows])
 
 
-def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Plan:
+def _with_widths(plan: SearchPlan, near: RowsInMemory, seed: int, loop: Loop) -> SearchPlan:
     """A plan with the widths that are best on held-out rows, for a loss that is not smooth."""
     settings, task = plan.settings, plan.settings.task
     learned = learn_widths(
@@ -259,7 +268,9 @@ def _with_widths(plan: _Plan, near: RowsInMemory, seed: int, loop: Loop) -> _Pla
     return replace(plan, settings=replace(settings, task=task), kernel_gain=learned.gain)
 
 
-def _with_cost(plan: _Plan, near: RowsInMemory, before: float | None, loop: Loop) -> _Plan:
+def _with_cost(
+    plan: SearchPlan, near: RowsInMemory, before: float | None, loop: Loop
+) -> SearchPlan:
     """A plan with the cost that is best on held-out rows, starting where it was found."""
     settings = plan.settings
     seed = int(plan.seeds[0, 0])

@@ -15,7 +15,8 @@ from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import choice, cost, positive
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.estimator import FITTED, DirectEstimator
+from kernelet.learners.direct.budgets.estimator import BudgetEstimator
+from kernelet.learners.direct.estimator import FITTED
 from kernelet.learners.direct.losses import find_loss
 from kernelet.learners.direct.problems.svm import ClassProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
@@ -24,8 +25,8 @@ from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
 
 
-@saved(kernel_gain_=float, **FITTED)
-class SparseSVC(DirectEstimator, KernelClassifier):
+@saved(kernel_gain_=float, path_=dict, **FITTED)
+class SparseSVC(BudgetEstimator, KernelClassifier):
     r"""A support vector machine whose number of vectors is fixed in advance.
 
     The direct method learns the expansion vectors Z together with the machine, by gradient descent
@@ -39,9 +40,19 @@ class SparseSVC(DirectEstimator, KernelClassifier):
 
     Parameters
     ----------
-    n_vectors : int or sequence of int, default=20
+    n_vectors : int, "auto" or sequence of int, default=20
         The budget: kernel evaluations per prediction. With ``vectors="per_class"`` it counts for
         each class, and may be a sequence with one number per class.
+        "auto" chooses it in three folds, drawn with ``random_state``: the fewest of 5, 10, 20, 50,
+        100, 200 whose accuracy is within one standard error of the best, or with ``max_bytes``
+        the best that fits. See ``path_``.
+    max_bytes : float or None, default=None
+        The most bytes that the constants of the exported machine may take, labels included
+        (`kernelet.machine.stored_bytes`): with ``vector_bits`` those of its integers, otherwise
+        of float32. ``n_vectors="auto"`` keeps to it; with a number of vectors, `fit` raises an
+        error if the machine is larger.
+    target : {"c"}, default="c"
+        What ``max_bytes`` counts: the constants of exported C.
     C : float or "auto", default="auto"
         Cost of a margin violation, as in scikit-learn's SVC. "auto" chooses a power of ten by
         validation on a held-out quarter of the rows (of at most 4000), or, if these are few, by
@@ -114,6 +125,10 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         The expansion vectors.
     n_vectors_ : int
         Number of expansion vectors.
+    path_ : dict of ndarray
+        What ``n_vectors="auto"`` chose from: "n_vectors", and for each of these numbers "score",
+        the accuracy of the rows held out, its "standard_error" (over these rows), and the mean
+        "bytes" of the machines. Empty arrays if a number was given.
     objective_ : float
         W at the end, summed over the classes.
     C_ : float
@@ -155,8 +170,10 @@ class SparseSVC(DirectEstimator, KernelClassifier):
 
     def __init__(
         self,
-        n_vectors: int | Sequence[int] = 20,
+        n_vectors: int | str | Sequence[int] = 20,
         *,
+        max_bytes: float | None = None,
+        target: str = "c",
         C: float | str = "auto",
         kernel: str | Kernel | Callable[..., Any] = "rbf",
         gamma: str | float = "scale",
@@ -179,6 +196,8 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_vectors = n_vectors
+        self.max_bytes = max_bytes
+        self.target = target
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
@@ -213,8 +232,7 @@ class SparseSVC(DirectEstimator, KernelClassifier):
         *rows, whole = [
             labelled_rows(data, ClassProblem(each, C, loss, tol), self.classes_) for each in sets
         ]
-        learned = self._search_vectors(rows or [whole], data.kernel, data.rng, whole)
-        return self._store(learned, data.kernel)
+        return self._machine_over(rows or [whole], data, whole)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

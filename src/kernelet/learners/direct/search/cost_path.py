@@ -14,6 +14,7 @@ import numpy as np
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, Rows
+from kernelet.learners.direct.search.divided_rows import Part, kept_and_held, repetitions
 from kernelet.learners.direct.search.inner_problem import LossProblem, SearchProblem, Start
 from kernelet.learners.direct.search.result import Descent
 from kernelet.subspace import WhitenedMap
@@ -34,9 +35,6 @@ _MOST_ROWS = 4000
 _ENOUGH_HELD_OUT = 150
 # Of less than two rows held out no mean is worth anything.
 _FEWEST = 2
-# Whole weights above this, on average, are no counts of equal rows: repeated as often, they would
-# also take memory.
-_MOST_REPETITIONS = 100
 # The share by which rows held out have to cost less, for a cost next to the one searched at, and
 # for one beyond that: a search at too high a cost takes long, and the next search can still go
 # there. Settled by validation on training rows; a smaller gain is noise.
@@ -127,35 +125,14 @@ def searched_rows(weights: FloatArray, seed: int) -> IndexArray:
     return np.union1d(kept.index, held.index)
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some rows, each with a share of its weight."""
-
-    index: IndexArray
-    shares: FloatArray
-
-
 def divided(weights: FloatArray, seed: int) -> list[tuple[Part, Part]]:
-    """Rows that are kept and rows held out, once or in turn.
-
-    Weights that are whole numbers count equal rows, which are kept and held out in part; a weight
-    means the same as a repetition. Other weights, and very uneven ones, say how much rows matter.
-    """
-    counts = np.ones(weights.size, dtype=np.intp)
-    is_count = (weights == np.round(weights)).all() and weights.min() >= 1.0
-    if is_count and weights.sum() <= _MOST_REPETITIONS * weights.size:
-        counts = weights.astype(np.intp)
+    """Rows that are kept and rows held out, once or in turn."""
+    counts = repetitions(weights)
     rows = np.repeat(np.arange(weights.size), counts)
     rows = np.random.default_rng(seed).permutation(rows)[:_MOST_ROWS]
     parts = np.array_split(rows, _PARTS)
     n_times = 1 if parts[0].size >= _ENOUGH_HELD_OUT else _PARTS
-    others = [np.concatenate([*parts[:k], *parts[k + 1 :]]) for k in range(n_times)]
-    return [(_part(others[k], counts), _part(parts[k], counts)) for k in range(n_times)]
-
-
-def _part(rows: IndexArray, counts: IndexArray) -> Part:
-    index, times = np.unique(rows, return_counts=True)
-    return Part(index, times / counts[index])
+    return kept_and_held(parts, counts)[:n_times]
 
 
 class _Path:

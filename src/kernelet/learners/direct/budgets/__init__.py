@@ -1,0 +1,1 @@
+"""Numbers of vectors that are chosen, and machines that keep to bytes."""

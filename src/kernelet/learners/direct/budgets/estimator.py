@@ -1,0 +1,90 @@
+"""Estimators of the direct method whose number of vectors is chosen, or kept to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelet.learners.base.out_of_core import OutOfCoreData
+from kernelet.learners.base.parameters import bits_or_none, choice, positive
+from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice
+from kernelet.learners.direct.budgets.shipping import Shipping
+from kernelet.learners.direct.budgets.tried import table
+from kernelet.learners.direct.estimator import DirectEstimator
+from kernelet.learners.direct.search.rows import SearchRows
+from kernelet.machine import KernelMachine
+from kernelet.machine.storage import TARGETS
+
+_AUTO = "auto"
+
+
+class BudgetEstimator(DirectEstimator):
+    """A `DirectEstimator` with ``n_vectors="auto"`` and the parameters ``max_bytes``, ``target``.
+
+    To learn, it states the inner problems and calls `_machine_over`.
+    """
+
+    max_bytes: float | None
+    target: str
+    vector_bits: int | None
+    path_: dict[str, NDArray[Any]]
+
+    def _machine_over(
+        self,
+        rows: Sequence[SearchRows],
+        data: TrainingData | OutOfCoreData,
+        whole: SearchRows | None = None,
+    ) -> KernelMachine:
+        """Search, set the fitted attributes, and return a machine that keeps to ``max_bytes``."""
+        shipping = Shipping(
+            bits_or_none("vector_bits", self.vector_bits),
+            self._drops_constant,
+            choice("target", self.target, TARGETS),
+            data.n_classes,
+            np.inf if self.max_bytes is None else positive("max_bytes", self.max_bytes),
+        )
+        budget = None
+        if isinstance(self.n_vectors, str):
+            self._check_can_choose()
+            is_sample = isinstance(data, OutOfCoreData)
+            budget = BudgetChoice.over(data.at_hand, shipping, is_sample)
+        learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
+        self.path_ = table([] if budget is None else budget.tried)
+        rounded = None if budget is None else budget.rounded
+        machine = self._store(learned, data.kernel, rounded)
+        n_bytes = shipping.n_bytes(machine)
+        if n_bytes > shipping.max_bytes:
+            raise ValueError(
+                f"max_bytes={shipping.max_bytes:g} is exceeded: the machine of "
+                f"{machine.n_vectors} vectors takes {n_bytes} bytes. Lower n_vectors, give "
+                'n_vectors="auto", or raise the limit.'
+            )
+        return machine
+
+    def _check_can_choose(self) -> None:
+        """Refuse what does not go with a number of vectors that is chosen."""
+        if self.n_vectors != _AUTO:
+            raise ValueError(
+                f'n_vectors must be a whole number of at least 1, or "auto"; got '
+                f"{self.n_vectors!r}."
+            )
+        text = 'n_vectors="auto" '
+        if getattr(self, "vectors", "shared") != "shared":
+            raise ValueError(
+                f'{text}chooses one set of vectors for all classes; give vectors="shared", or '
+                "numbers of vectors."
+            )
+        if getattr(self, "checkpoint", None) is not None:
+            raise ValueError(
+                f"{text}has many searches, and checkpoint= holds one; give n_vectors a number, "
+                "or checkpoint=None."
+            )
+        if not isinstance(self.init, str):
+            raise ValueError(f"{text}needs the name of an init, not vectors to start from.")
+
+    def _budgets(self, n_searches: int) -> list[int]:
+        return [USUAL] if self.n_vectors == _AUTO else super()._budgets(n_searches)
