@@ -190,6 +190,7 @@ def table(means, errors):
         "standard_error_test_score": np.array(errors, dtype=float),
         "mean_bytes": np.array([10.0, 20.0, 30.0][:n]),
         "mean_microseconds": np.full(n, np.nan),
+        "params": [{"n_vectors": m} for m in range(1, n + 1)],
     }
 
 
