@@ -373,7 +373,9 @@ def test_help_answers_at_once():
 
 @pytest.mark.slow
 def test_commands_on_the_site_run_as_written(tmp_path):
-    script, shown = (b.code for b in blocks(PAGE) if b.language in ("sh", "text"))
+    script, shown, in_bytes, fitted = (
+        block.code for block in blocks(PAGE) if block.language in ("sh", "text")
+    )
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, program in (("python", ""), ("kernelet", "-m kernelet ")):
@@ -381,16 +383,20 @@ def test_commands_on_the_site_run_as_written(tmp_path):
         (programs / name).chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
-    done = subprocess.run(
-        ["sh", "-e"],
-        input=script,
-        cwd=work,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    frontier, printed = (text.splitlines()[4:9] for text in (shown, done.stdout))
+
+    def printed_by(script):
+        done = subprocess.run(
+            ["sh", "-e"],
+            input=script,
+            cwd=work,
+            env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    frontier, printed = (text.splitlines()[4:9] for text in (shown, printed_by(script)))
     assert len(frontier) == 5
     for expected, line in zip(frontier, printed, strict=True):
         vectors, error, _, standard_error, *_ = expected.split()
@@ -400,6 +406,21 @@ def test_commands_on_the_site_run_as_written(tmp_path):
         assert float(words[1]) == pytest.approx(float(error), abs=1.0)
         assert float(words[3]) == pytest.approx(float(standard_error), abs=0.5)
         assert line.endswith("full SVM") == expected.endswith("full SVM")
+    assert_same_fit(printed_by(in_bytes), fitted)
+
+
+def assert_same_fit(printed, shown):
+    """A fit within bytes: the same lines, numbers near those on the page, and the limit kept."""
+    for expected, line in zip(shown.splitlines(), printed.splitlines(), strict=False):
+        assert line.split()[:1] == expected.split()[:1]
+        if "bytes, q7" in line:
+            (n_bytes, most), (as_shown, _) = (re.findall(r"\d+", t)[:2] for t in (line, expected))
+            assert int(n_bytes) <= int(most) == 1200
+            assert int(n_bytes) == pytest.approx(int(as_shown), rel=0.05)
+        if line.startswith("test error"):
+            errors = [float(text.split()[2]) for text in (line, expected)]
+            assert errors[0] == pytest.approx(errors[1], abs=2.0)
+    assert len(printed.splitlines()) > len(shown.splitlines())
 
 
 def test_the_site_lists_the_exit_codes():

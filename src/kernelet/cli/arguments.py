@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
 SCALINGS = ("standard", "minmax", "none")
+# Vectors that are not rounded, among numbers of bits.
+FLOATS = "float32"
+# Those of kernelet.machine.rounding, repeated because --help imports no NumPy; a test compares the
+# two.
+FEWEST_BITS, MOST_BITS = 2, 16
+# A kB is 1000 bytes, as for everything in kernelet that prints bytes.
+_BYTES = re.compile(r"(\d+(?:\.\d+)?) ?(k|M)?B?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 Number = TypeVar("Number", int, float)
 
 
@@ -53,6 +62,42 @@ def counts(text: str) -> list[int]:
         raise argparse.ArgumentTypeError(
             f"must be whole numbers between commas, got {text!r}"
         ) from None
+
+
+def n_bytes(text: str) -> int:
+    """A number of bytes.
+
+    Examples
+    --------
+    >>> n_bytes("4096"), n_bytes("4k"), n_bytes("1.5 kB")
+    (4096, 4000, 1500)
+    """
+    found = _BYTES.fullmatch(text.strip())
+    value = int(float(found[1]) * _UNITS[(found[2] or "").lower()]) if found else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a number of bytes such as 4096, 4k or 4kB (4000 bytes), got {text!r}"
+        )
+    return value
+
+
+def bits(text: str) -> list[int | None]:
+    """Numbers of bits between commas, in order and each once; None for float32, the last.
+
+    Examples
+    --------
+    >>> bits("8,float32,4")
+    [4, 8, None]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    known = {str(number): number for number in range(FEWEST_BITS, MOST_BITS + 1)}
+    if not {*parts} <= {*known, FLOATS}:
+        raise argparse.ArgumentTypeError(
+            f"must be numbers of bits from {FEWEST_BITS} to {MOST_BITS} between commas, or "
+            f"{FLOATS}; got {text!r}"
+        )
+    rounded = sorted(known[part] for part in {*parts} - {FLOATS})
+    return [*rounded, *([None] if FLOATS in parts else [])]
 
 
 def names(text: str) -> list[str]:

@@ -143,6 +143,25 @@ def has_budget(estimator: Any) -> bool:
     return "n_vectors" in estimator.get_params()
 
 
+def parameters(name: str) -> list[str]:
+    """Names of the parameters of a method."""
+    return list(inspect.signature(METHODS[name].factory).parameters)
+
+
+def require_bits(name: str) -> None:
+    """Refuse ``--bits`` where vectors are not rounded."""
+    if "vector_bits" not in parameters(name):
+        known = [
+            other.name
+            for other in METHODS.values()
+            if other.predicts == METHODS[name].predicts and "vector_bits" in parameters(other.name)
+        ]
+        raise UsageError(
+            f"--bits means nothing to --method {name}, which does not round its vectors; "
+            f"take {' or '.join(known)}"
+        )
+
+
 def _method_name(text: str) -> str:
     """As it is called here; the name of the class is known too."""
     by_class = {method.estimator: name for name, method in METHODS.items()}

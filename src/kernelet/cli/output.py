@@ -152,6 +152,12 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
+def bits_line(compact: Any) -> str:
+    """The bits of a machine in few of them (`kernelet.machine.CompactForm`)."""
+    vectors, coefficients = compact.grid.bits, compact.coefficient_bits
+    return f"vectors in {vectors} bits, coefficients in {coefficients}"
+
+
 def kernel_text(specification: dict[str, Any]) -> str:
     """A specification of a kernel, as a person reads it.
 

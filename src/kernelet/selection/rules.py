@@ -20,6 +20,27 @@ Rule = str | Callable[[Mapping[str, Any]], int]
 RULES = ("one_standard_error", "best", "match")
 
 
+class LimitError(ValueError):
+    """No budget keeps to a limit.
+
+    Parameters
+    ----------
+    message : str
+    parameter : {"max_bytes", "max_microseconds"}
+        The limit.
+    least : float
+        What the cheapest budget costs.
+    params : dict
+        The parameters that set it.
+    """
+
+    def __init__(
+        self, message: str, parameter: str, least: float, params: Mapping[str, Any]
+    ) -> None:
+        super().__init__(message)
+        self.parameter, self.least, self.params = parameter, least, params
+
+
 @dataclass(frozen=True)
 class Target:
     """The score to reach; if it has no standard error, that of each budget is used."""
@@ -74,14 +95,20 @@ def within_limits(results: Mapping[str, Any], limits: Mapping[str, float]) -> ND
         costs = results["mean_" + name.removeprefix("max_")]
         if np.isnan(costs).all():
             raise ValueError(f"{name} is given, but this kind of model has no such cost.")
-        eligible = eligible & (costs <= limit)
-        if not eligible.any():
-            least = np.nanmin(costs)
+        kept = eligible & (costs <= limit)
+        if not kept.any():
+            # of those that keep to the limits before this one
+            cheapest = int(np.nanargmin(np.where(eligible, costs, np.nan)))
+            least = float(costs[cheapest])
             text = f"{math.ceil(least)}" if name == "max_bytes" else f"{least:.3g}"
-            raise ValueError(
+            raise LimitError(
                 f"no budget costs at most {name}={limit:g}: the cheapest costs {text}. Raise the "
-                "limit or add smaller budgets."
+                "limit or add smaller budgets.",
+                name,
+                least,
+                results["params"][cheapest],
             )
+        eligible = kept
     return eligible
 
 

@@ -27,7 +27,7 @@ from kernelet.selection.delegation import ChosenModel
 from kernelet.selection.folds import Fold, FoldTask, Scorer, checked_targets
 from kernelet.selection.results import check_failures, reference_results, tabulate
 from kernelet.selection.routing import make_router, route, routing_enabled
-from kernelet.selection.rules import Choice, check_rule, target_of, within_limits
+from kernelet.selection.rules import Choice, LimitError, check_rule, target_of, within_limits
 
 
 class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
@@ -264,7 +264,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         A machine on all rows may use features, or bits of coefficients, that those of the folds do
         without.
         """
-        least = np.inf
+        least, smallest = np.inf, self.best_params_
         while True:
             model = clone(task.estimator).set_params(**self.best_params_)
             model.fit(*rows, **task.routed.fit)
@@ -273,13 +273,15 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             n_bytes = model_bytes(model, self.target)
             if n_bytes <= self.max_bytes:
                 return model
-            least = min(least, n_bytes)
+            if n_bytes < least:
+                least, smallest = n_bytes, self.best_params_
             others = chosen.without(self.best_index_)
             if others is None:
-                raise ValueError(
+                text = (
                     f"no budget keeps to max_bytes={self.max_bytes:g} when it is fitted on all "
                     f"rows: the cheapest takes {least:.0f}. Raise the limit or add smaller budgets."
                 )
+                raise LimitError(text, "max_bytes", least, smallest)
             chosen = others
             self._take(chosen.index)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 USAGE = "kernelet export MODEL --to FORMAT [-o FILE] [options]"
 EXAMPLES = """examples:
-  kernelet export iris.kernelet --to c                      iris.c and iris.h, in float
+  kernelet export iris.kernelet --to c                      iris.c and iris.h
   kernelet export iris.kernelet --to c --dtype q15          in integers of 16 bits
   kernelet export iris.kernelet --to onnx -o model.onnx
   kernelet export iris.kernelet -o web/iris.mjs             the ending says JavaScript"""
@@ -42,14 +42,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--to", type=_format_name, metavar="FORMAT", help=text)
     text = "default: MODEL's name with another ending, in this folder; C gets a header beside it"
     add("-o", "--output", metavar="FILE", help=text)
-    text = f"type of stored numbers, {', '.join(DTYPES[:-1])} or {DTYPES[-1]} (default: float32 in "
-    add(
-        "--dtype", metavar="TYPE", help=text + "C and ONNX, else the model's); q15 and q7 are for C"
+    text = (
+        f"type of stored numbers, {', '.join(DTYPES[:-1])} or {DTYPES[-1]} (default: q7 in C if "
+        "the model is in few bits, otherwise float32 in C and ONNX, else the model's); q15 and q7 "
+        "are for C"
     )
+    add("--dtype", metavar="TYPE", help=text)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the model, export it, and print what was written."""
+    from kernelet.cli.c_costs import costs_in_c, memory_text, own_dtype
     from kernelet.cli.model import read_model
     from kernelet.export.formats import MemoryUse
 
@@ -68,24 +71,33 @@ def run(arguments: argparse.Namespace) -> None:
     for file in files:
         check_output(file, is_model=True)
     model = read_model(arguments.model)
-    options = {} if arguments.dtype is None else {"dtype": arguments.dtype}
+    machine = model.machine
+    dtype = arguments.dtype or (own_dtype(machine) if form.name == "c" else None)
+    options = {} if dtype is None else {"dtype": dtype}
     with output.hearing_warnings(), writing_errors(path):
         result = _written(model, form, path, options)
     n_bytes = [Path(file).stat().st_size for file in files]
-    machine = model.machine
     facts = [("file", f"{file} ({size(n)})") for file, n in zip(files, n_bytes, strict=True)]
     facts.append(("vectors", f"{machine.n_vectors} of {machine.n_features} features"))
-    costs = {}
+    costs: dict[str, Any] = {}
     if isinstance(result, MemoryUse):
         costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
         facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
         facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
+    if form.name == "c":
+        costs["c"] = costs_in_c(model.content)
+        facts.insert(len(files), ("type", str(dtype)))
+        facts += [
+            (f"as {other}", memory_text(cost))
+            for other, cost in costs["c"].items()
+            if other != dtype and "refused" not in cost
+        ]
     output.result(
         facts,
         {
             "model": arguments.model,
             "format": form.name,
-            "dtype": arguments.dtype or form.dtype or str(machine.dtype),
+            "dtype": dtype or form.dtype or str(machine.dtype),
             "files": files,
             "bytes": n_bytes,
             "vectors": machine.n_vectors,

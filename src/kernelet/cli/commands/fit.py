@@ -13,23 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import methods
 from kernelet.cli.arguments import add_data_options, add_model_output, count, share
+from kernelet.cli.budget import add_budget_options, check_budget, has_budget, learn_within
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
-from kernelet.cli.output import Output, kernel_text, size
+from kernelet.cli.output import Output, bits_line, kernel_text, size
 from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
 from kernelet.cli.tables.sources import add_table_options
 from kernelet.cli.writing import check_output
 
 if TYPE_CHECKING:
+    from kernelet.cli.budget_report import BudgetReport
     from kernelet.cli.model import Model
     from kernelet.cli.training_data import TrainingTable
     from kernelet.machine.columns import ColumnEncoder
 
-USAGE = "kernelet fit TABLE --target COLUMN [--vectors N] -o MODEL [options]"
+USAGE = "kernelet fit TABLE --target COLUMN [--vectors N | --max-bytes N] -o MODEL [options]"
 EXAMPLES = f"""{methods.methods_text()}
 
 examples:
   kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
   kernelet fit train.csv -t label --C 10 --test test.csv -o model.kernelet
+  kernelet fit train.csv -t label --max-bytes 4k --bits 4,5 --holdout 0.2 -o small.kernelet
   kernelet fit houses.csv -t price --method sparse-kernel-ridge --holdout 0.2 -o price.kernelet
   kernelet fit normal.csv --method sparse-one-class --param nu=0.05 -o guard.kernelet
   kernelet fit a9a.libsvm --vectors 50 --method reduced-svc --holdout 0.2 -o a9a.kernelet"""
@@ -40,7 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
     text = (
         "the budget: kernel values that a prediction may cost "
-        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it)"
+        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it); with "
+        "--max-bytes or --max-microseconds the most that are tried"
     )
     parser.add_argument("-m", "--vectors", type=count, metavar="N", help=text)
     add_model_output(parser)
@@ -49,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--holdout", type=share, metavar="SHARE", help="hold out this share of the rows for it")
     text = "calibrate on these rows, so that `predict --probabilities` works"
     add("--probabilities", action="store_true", help=text)
+    add_budget_options(parser)
     methods.add_method_options(parser)
     add_table_options(parser)
 
@@ -66,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--probabilities needs rows of their own: say --holdout 0.2 or --test")
     if arguments.probabilities and not methods.METHODS[arguments.method].task.has_probabilities:
         raise UsageError(f"--probabilities are those of classes, not of {arguments.method}")
+    check_budget(arguments)
     data = read_training_data(arguments, output)
     test = None
     if arguments.holdout:
@@ -74,13 +80,22 @@ def run(arguments: argparse.Namespace) -> int:
         test = read_test_data(arguments, data)
     encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
-    estimator, interrupted = learn(arguments, data, encoder, output)
-    facts = {"fit_seconds": time.perf_counter() - start, "interrupted": interrupted}
+    if has_budget(arguments):
+        search, interrupted = learn_within(arguments, data, encoder, output)
+        estimator = search.best_estimator_
+    else:
+        search = None
+        estimator, interrupted = learn(arguments, data, encoder, output)
+    facts: dict[str, Any] = {"fit_seconds": time.perf_counter() - start, "interrupted": interrupted}
     if arguments.probabilities and test is not None:
         estimator = _calibrated(estimator, test, encoder)
     model = saved_model(arguments.output, estimator, encoder, data.target)
     if interrupted:
         output.warn(f"interrupted; the best machine so far is saved in {arguments.output}")
+    if search is not None:
+        from kernelet.cli.budget_report import BudgetReport
+
+        facts["budget"] = BudgetReport.of(arguments, search, model, data.task.error)
     report(arguments, model, data, test, facts, output)
     return Interrupted.exit_code if interrupted else 0
 
@@ -97,6 +112,8 @@ def learn(
     budget = arguments.vectors
     wanted = budget or methods.DEFAULT_VECTORS
     estimator = methods.make_estimator(arguments, wanted)
+    if arguments.bits is not None:  # a single number
+        estimator.set_params(vector_bits=arguments.bits[0])
     rows = data.rows(encoder)
     n_rows = rows.shape[0]
     if methods.has_budget(estimator) and wanted > n_rows:
@@ -171,12 +188,17 @@ def report(
     figures.warn(data.target, output)
     n_bytes, kernel = Path(arguments.output).stat().st_size, machine.kernel.specification()
     which = "training" if test is None else "test"
+    budget: BudgetReport | None = facts.pop("budget", None)
+    if budget is not None:
+        budget.print(output)
     n_rows, classes = len(data.labels), model.classes if task.has_probabilities else None
     output.result(
         [
             ("model", f"{arguments.output} ({size(n_bytes)})"),
             ("method", f"{arguments.method}, {kernel_text(kernel)}"),
             ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
+            *([] if machine.compact is None else [("bits", bits_line(machine.compact))]),
+            *([] if budget is None else budget.facts()),
             ("rows", f"{n_rows}" + ("" if classes is None else f" in {classes.size} classes")),
             ("features", str(machine.n_features)),
             ("fit", f"{facts['fit_seconds']:.1f} s"),
@@ -188,11 +210,13 @@ def report(
             "method": arguments.method,
             "kernel": kernel,
             "vectors": machine.n_vectors,
+            "vector_bits": None if machine.compact is None else machine.compact.grid.bits,
             "features": machine.n_features,
             "rows": n_rows,
             "classes": classes,
             "target": data.target,
             **facts,
+            "budget": None if budget is None else budget.document(),
             "training_error": figures.error if test is None else None,
             "test": None if test is None else figures.document(),
         },

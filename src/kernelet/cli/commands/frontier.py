@@ -10,32 +10,30 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import methods
-from kernelet.cli.arguments import add_data_options, count, counts
+from kernelet.cli.arguments import add_data_options, bits, count, counts
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.output import Output, percent, size
-from kernelet.cli.progress import Bar, hearing_interrupts, progress_bar
+from kernelet.cli.progress import hearing_interrupts
 from kernelet.cli.tables.sources import add_table_options, imported
 from kernelet.cli.writing import check_output, replaced_file, writing_errors
 
 if TYPE_CHECKING:
     from kernelet.cli.training_data import TrainingTable
+    from kernelet.machine.columns import ColumnEncoder
 
-USAGE = "kernelet frontier TABLE --target COLUMN [--budgets N,N] [options]"
+USAGE = "kernelet frontier TABLE --target COLUMN [--budgets N,N] [--bytes] [options]"
 EXAMPLES = f"""{methods.methods_text()}
 
 examples:
   kernelet frontier iris.csv --target species --budgets 2,5,10
   kernelet frontier train.csv -t label --C 10 --csv frontier.csv --png frontier.png
   kernelet frontier train.csv -t label -o model.kernelet
+  kernelet frontier train.csv -t label --bytes --bits 4,8,float32 --png bytes.png
   kernelet frontier houses.csv -t price --method sparse-svr --C 100"""
-# Results of a search, and what they are called here; the error is 1 minus the score.
-_RESULTS = ("mean_test_score", "standard_error_test_score", "mean_microseconds", "mean_bytes")
-_FIGURES = ("error", "standard_error", "microseconds_per_row", "bytes")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "numbers of vectors to try (default: 5,10,20,50)"
     add("--budgets", type=counts, default=[5, 10, 20, 50], metavar="N,N", help=text)
     add("--folds", type=count, default=5, help="of cross-validation (default: 5)")
+    text = "count the bytes of the tables of exported C, and pick by them"
+    add("--bytes", action="store_true", help=text)
+    text = "bits of the numbers of vectors to try with each budget, such as 4,8 (counts bytes too)"
+    add("--bits", type=bits, metavar="N,N", help=text)
     add("--no-svm", action="store_true", help="leave the full SVM out")
     add("--csv", metavar="FILE", help="save the table")
     add("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
@@ -56,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
     from kernelet.cli.model import saved_model
+    from kernelet.cli.searching import entries_of
     from kernelet.cli.training_data import read_training_data
 
     output = Output.from_arguments(arguments)
@@ -77,11 +80,14 @@ def run(arguments: argparse.Namespace) -> int:
             f"--method {arguments.method} chooses its number of vectors itself; take one with a "
             f"budget, such as {task.with_budget}"
         )
+    if arguments.bits is not None:
+        methods.require_bits(arguments.method)
+        arguments.bytes = True  # which are what bits are about
     data = read_training_data(arguments, output)
     encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
     with hearing_interrupts() as interrupts:
-        search = _search(arguments, estimator, data, data.rows(encoder), output)
+        search = _search(arguments, estimator, data, encoder, output)
     seconds = time.perf_counter() - start
     entries = entries_of(search)
     if arguments.csv:
@@ -90,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             writer.writeheader()
             writer.writerows(entries)
     if arguments.png:
-        draw(arguments.png, search)
+        draw(arguments.png, search, "bytes" if arguments.bytes else "vectors")
     if arguments.output:
         saved_model(arguments.output, search.best_estimator_, encoder, data.target)
     report(arguments, search, entries, (len(data.labels), seconds), output)
@@ -98,42 +104,45 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _search(
-    arguments: argparse.Namespace, estimator: Any, data: TrainingTable, rows: Any, output: Output
+    arguments: argparse.Namespace,
+    estimator: Any,
+    data: TrainingTable,
+    encoder: ColumnEncoder | None,
+    output: Output,
 ) -> Any:
     from kernelet import BudgetSearchCV
+    from kernelet.cli.searching import ColumnBytes, cross_validate, most_vectors
 
     cv = data.task.folds(data.labels, arguments.folds, arguments.seed, output)
-    folds, n_rows = cv.get_n_splits(), rows.shape[0]
-    most = n_rows - -(-n_rows // folds)  # what the largest fold leaves to learn from
+    rows = data.rows(encoder)
+    most = most_vectors(rows.shape[0], cv.get_n_splits())
     budgets = [budget for budget in arguments.budgets if budget <= most]
     if not budgets:
         raise UsageError(f"--budgets must have a number of at most {most}, the rows of a fold")
     if len(budgets) < len(arguments.budgets):
         output.warn(f"budgets above the {most} rows of a fold are left out")
     reference = None if arguments.no_svm else data.task.full_svm(estimator.get_params())
-    options = {"cv": cv, "reference": reference, "n_jobs": arguments.n_jobs}
-    search = BudgetSearchCV(
-        estimator, budgets, refit=bool(arguments.output), error_score="raise", **options
-    )
-    n_models = folds * (len(budgets) + (reference is not None))
-    text = f"{len(budgets)} budgets on {folds} folds"
-    with output.hearing_warnings(), progress_bar(output, text, n_models, "models") as bar:
-        if arguments.n_jobs is None:  # other processes cannot move the bar
-            search.set_params(scoring=_counted(bar))
-        try:
-            return search.fit(rows, data.labels)
-        except ValueError as error:
-            raise CommandError(one_line(error)) from error
-
-
-def _counted(bar: Bar) -> Any:
-    """The model's own score as a scorer, which moves the bar with every model that is scored."""
-
-    def score(model: Any, X: Any, y: Any) -> float:
-        bar.advance(1)
-        return float(model.score(X, y))
-
-    return score
+    try:
+        around = (
+            ColumnBytes.of(estimator, arguments.bits, data, encoder) if arguments.bytes else None
+        )
+        search = BudgetSearchCV(
+            estimator,
+            budgets,
+            cv=cv,
+            reference=reference,
+            target="c" if arguments.bytes else None,
+            vector_bits=arguments.bits,
+            refit=bool(arguments.output),
+            n_jobs=arguments.n_jobs,
+            error_score="raise",
+        )
+        cross_validate(search, data, rows, output)
+    except ValueError as error:
+        raise CommandError(one_line(error)) from error
+    if around is not None:
+        around.add_to(search)
+    return search
 
 
 def report(
@@ -147,8 +156,11 @@ def report(
     error, (n_rows, seconds) = methods.METHODS[arguments.method].task.error, work
     folds = f"{search.n_splits_} folds of {n_rows} rows"
     output.text(f"{arguments.method}, {folds}, {seconds:.1f} s", "")
-    output.table(["vectors", error, "+-", "us/row", "size", ""], [*map(cells, entries)])
-    output.text("", conclusion(entries, error))
+    by_bits = arguments.bits is not None
+    columns = ["vectors", *(["bits"] if by_bits else []), error, "+-", "us/row"]
+    columns += ["bytes in C" if arguments.bytes else "size", ""]
+    output.table(columns, [cells(entry, by_bits, arguments.bytes) for entry in entries])
+    output.text("", conclusion(entries, error, arguments.bytes))
     machine = f"machine of {search.n_vectors_} vectors" if arguments.output else ""
     written = {"table": arguments.csv, "picture": arguments.png, machine: arguments.output}
     for what, path in written.items():
@@ -162,55 +174,47 @@ def report(
             "seconds": seconds,
             "frontier": [entry for entry in entries if entry["model"] != "svm"],
             "svm": next((entry for entry in entries if entry["model"] == "svm"), None),
-            "picked_vectors": int(search.budgets_[search.best_index_]),
+            "target": "c" if arguments.bytes else None,
+            "picked_vectors": search.best_params_["n_vectors"],
+            "picked_vector_bits": search.best_params_.get("vector_bits"),
             "model": arguments.output,
         }
     )
 
 
-def entries_of(search: Any) -> list[dict[str, Any]]:
-    """A dict for each budget, and one for the full SVM where there is one."""
-    results = search.cv_results_
-    entries = [
-        _entry("small", budget, {key: results[key][place] for key in _RESULTS})
-        for place, budget in enumerate(search.budgets_)
-    ]
-    entries[search.best_index_]["picked"] = True
-    svm = search.reference_results_
-    return entries if svm is None else [*entries, _entry("svm", svm["mean_n_vectors"], svm)]
-
-
-def _entry(model: str, n_vectors: float, results: Mapping[str, float]) -> dict[str, Any]:
-    score, *others = (float(results[key]) for key in _RESULTS)
-    figures = dict(zip(_FIGURES, (1.0 - score, *others), strict=True))
-    return {"model": model, "vectors": round(n_vectors), **figures, "picked": False}
-
-
-def cells(entry: dict[str, Any]) -> list[str]:
+def cells(entry: dict[str, Any], by_bits: bool, by_bytes: bool) -> list[str]:
     """An entry as a row of the table."""
+    from kernelet.cli.searching import bits_text
+
     remark = "full SVM" if entry["model"] == "svm" else "<- pick" if entry["picked"] else ""
     return [
         str(entry["vectors"]),
+        *([bits_text(entry["vector_bits"])] if by_bits else []),
         percent(entry["error"]),
         percent(entry["standard_error"]),
         f"{entry['microseconds_per_row']:.2f}",
-        size(round(entry["bytes"])),
+        f"{entry['bytes']:.0f}" if by_bytes else size(round(entry["bytes"])),
         remark,
     ]
 
 
-def conclusion(entries: list[dict[str, Any]], error: str) -> str:
+def conclusion(entries: list[dict[str, Any]], error: str, by_bytes: bool) -> str:
     """What the table says, in a sentence."""
     (pick,) = (entry for entry in entries if entry["picked"])
-    text = f"{pick['vectors']} vectors: {error} {percent(pick['error'])}"
+    bits = "" if pick["vector_bits"] is None else f" of {pick['vector_bits']} bits"
+    stored = f" in {size(round(pick['bytes']))}" if by_bytes else ""
+    text = f"{pick['vectors']} vectors{bits}{stored}: {error} {percent(pick['error'])}"
     last = entries[-1]
     if last["model"] != "svm":
         return f"{text}, within one standard error of the best."
     full = f"{percent(last['error'])} with {last['vectors']}"
+    if by_bytes:
+        ratio = last["bytes"] / pick["bytes"]
+        return f"{text}; the full SVM: {full} in {size(round(last['bytes']))}, {ratio:.1f} times."
     return f"{text}; the full SVM: {full}, {last['vectors'] / pick['vectors']:.1f} times as many."
 
 
-def draw(path: str, search: Any) -> None:
+def draw(path: str, search: Any, x: str) -> None:
     """The entries as a picture."""
     import matplotlib
 
@@ -220,7 +224,7 @@ def draw(path: str, search: Any) -> None:
     from kernelet.persistence.atomic import replacing
     from kernelet.plotting import FrontierDisplay
 
-    display = FrontierDisplay.from_estimator(search)
+    display = FrontierDisplay.from_estimator(search, x=x)
     ending = Path(path).suffix.lower().lstrip(".") or "png"
     try:
         with writing_errors(path), replacing(path) as stream:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from dataclasses import asdict
 from typing import Any
 
 from kernelet.cli.arguments import add_model_argument
@@ -31,6 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, measure, print."""
     import numpy as np
 
+    from kernelet.cli.c_costs import costs_in_c
     from kernelet.cli.model import read_model
     from kernelet.kernels.used_features import used_features
     from kernelet.machine import stored_bytes
@@ -58,30 +58,6 @@ def run(arguments: argparse.Namespace) -> None:
     }
     output.facts(_facts(summary))
     output.document(summary)
-
-
-def costs_in_c(model: Any) -> dict[str, dict[str, Any]]:
-    """Flash, RAM and operations of a prediction for every type of numbers, or why there are none.
-
-    Examples
-    --------
-    >>> from kernelet import KernelMachine
-    >>> from kernelet.kernels import Laplacian
-    >>> costs = costs_in_c(KernelMachine(Laplacian(0.5), [[0.0], [2.0]], [1.0, -1.0]))
-    >>> costs["float32"]
-    {'flash_bytes': 20, 'ram_bytes': 136, 'arithmetic': 10, 'calls': 2, 'common_bytes': 0}
-    >>> costs["q15"]["refused"]
-    'dtype="q15" is for Gaussian kernels, the model has Laplacian(gamma=0.5); use float32.'
-    """
-    from kernelet.export.to_c.exporter import DTYPES, c_cost
-
-    costs: dict[str, dict[str, Any]] = {}
-    for dtype in DTYPES:
-        try:
-            costs[dtype] = asdict(c_cost(model, dtype))
-        except (TypeError, ValueError) as error:
-            costs[dtype] = {"refused": str(error)}
-    return costs
 
 
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -131,9 +107,10 @@ def _few_bits(summary: dict[str, Any]) -> str:
 def _in_c(costs: dict[str, Any]) -> str:
     if "refused" in costs:
         return str(costs["refused"]).rstrip(".")
-    memory = f"{size(costs['flash_bytes'])} of flash, {size(costs['ram_bytes'])} of RAM"
+    from kernelet.cli.c_costs import memory_text
+
     calls = f" and {costs['calls']} calls of math.h" if costs["calls"] else ""
-    return f"{memory}, {costs['arithmetic']} operations{calls} per row"
+    return f"{memory_text(costs)}, {costs['arithmetic']} operations{calls} per row"
 
 
 def _column(column: dict[str, Any]) -> str:

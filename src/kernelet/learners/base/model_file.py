@@ -75,7 +75,7 @@ class Attribute:
     Attributes
     ----------
     kind : type
-        bool, int, float, str, ndarray, list for a list of arrays, or dict for arrays by name.
+        bool, int, float, str, ndarray, or list for a list of arrays.
     """
 
     kind: type
@@ -87,8 +87,6 @@ class Attribute:
             good = self.kind is bool
         elif isinstance(value, list):
             good = good and all(isinstance(item, np.ndarray) for item in value)
-        elif isinstance(value, dict):
-            good = good and all(isinstance(item, np.ndarray) for item in value.values())
         if not good:
             raise ValueError(f"{name} must be {self.kind.__name__}, got {type(value).__name__}.")
 
@@ -103,8 +101,8 @@ def saved(*helpers: type, **attributes: type) -> Callable[[type[Estimator]], typ
         `kernelet.persistence.skops_trusted` names them.
     **attributes : type
         Fitted attributes that not all estimators have, each with its type: bool, int, float, str,
-        `numpy.ndarray`, list for a list of arrays, or dict for arrays by name. Attributes that a
-        model or an older file does not have are left out.
+        `numpy.ndarray`, or list for a list of arrays. Attributes that a model or an older file
+        does not have are left out.
 
     Returns
     -------

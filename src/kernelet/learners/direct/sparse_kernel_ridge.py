@@ -20,7 +20,7 @@ from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 
-@saved(loo_error_=float, kernel_gain_=float, path_=dict, **FITTED)
+@saved(loo_error_=float, kernel_gain_=float, _path=np.ndarray, **FITTED)
 class SparseKernelRidge(BudgetEstimator, KernelRegressor):
     r"""Kernel ridge regression whose number of vectors is fixed in advance.
 

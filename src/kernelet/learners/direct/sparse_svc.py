@@ -25,7 +25,7 @@ from kernelet.machine import KernelMachine
 from kernelet.solvers.blocks.margins import Targets
 
 
-@saved(kernel_gain_=float, path_=dict, **FITTED)
+@saved(kernel_gain_=float, _path=np.ndarray, **FITTED)
 class SparseSVC(BudgetEstimator, KernelClassifier):
     r"""A support vector machine whose number of vectors is fixed in advance.
 

@@ -22,7 +22,7 @@ from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 
 
-@saved(kernel_gain_=float, path_=dict, **FITTED)
+@saved(kernel_gain_=float, _path=np.ndarray, **FITTED)
 class SparseSVR(BudgetEstimator, KernelRegressor):
     r"""Support vector regression whose number of vectors is fixed in advance.
 

@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import bits_or_none, choice, positive
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice
 from kernelet.learners.direct.budgets.shipping import Shipping
-from kernelet.learners.direct.budgets.tried import table
+from kernelet.learners.direct.budgets.tried import COLUMNS, path_of, table
 from kernelet.learners.direct.estimator import DirectEstimator
 from kernelet.learners.direct.search.rows import SearchRows
 from kernelet.machine import KernelMachine
 from kernelet.machine.storage import TARGETS
+from kernelet.persistence import ModelFileError
 
 _AUTO = "auto"
 
@@ -31,7 +33,12 @@ class BudgetEstimator(DirectEstimator):
     max_bytes: float | None
     target: str
     vector_bits: int | None
-    path_: dict[str, NDArray[Any]]
+
+    @property
+    def path_(self) -> dict[str, NDArray[Any]]:
+        """What ``n_vectors="auto"`` chose from."""
+        check_is_fitted(self)
+        return path_of(getattr(self, "_path", table([])))
 
     def _machine_over(
         self,
@@ -53,8 +60,10 @@ class BudgetEstimator(DirectEstimator):
             is_sample = isinstance(data, OutOfCoreData)
             budget = BudgetChoice.over(data.at_hand, shipping, is_sample)
         learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
-        self.path_ = table([] if budget is None else budget.tried)
         rounded = None if budget is None else budget.rounded
+        vars(self).pop("_path", None)
+        if budget is not None:
+            self._path = table(budget.tried)
         machine = self._store(learned, data.kernel, rounded)
         n_bytes = shipping.n_bytes(machine)
         if n_bytes > shipping.max_bytes:
@@ -88,3 +97,9 @@ class BudgetEstimator(DirectEstimator):
 
     def _budgets(self, n_searches: int) -> list[int]:
         return [USUAL] if self.n_vectors == _AUTO else super()._budgets(n_searches)
+
+    def _recall_vectors(self) -> None:
+        path = getattr(self, "_path", table([]))
+        if path.ndim != 2 or path.shape[1] != len(COLUMNS) or not (path[:, 0] >= 1.0).all():
+            raise ModelFileError("what n_vectors was chosen from is no table")
+        super()._recall_vectors()

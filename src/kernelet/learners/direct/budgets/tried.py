@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 # What is tried, from few to many: each about twice the one before, as errors fall with the
 # logarithm of the number.
 BUDGETS = (5, 10, 20, 50, 100, 200)
+COLUMNS = ("n_vectors", "score", "standard_error", "bytes")
 # The path ends after this many numbers in a row that gain no standard error.
 _PATIENCE = 2
 # Machines that take too many bytes before one between them and the largest that fits is left to the
@@ -93,12 +95,13 @@ def ends_at_limit(tried: Sequence[Tried], budget: int) -> bool:
     return bool(own) and not any(above) and (bool(above) or own[0].room < following)
 
 
-def table(tried: Sequence[Tried]) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
-    """The attribute ``path_``."""
-    few = sorted(tried, key=lambda one: one.n_vectors)
-    return {
-        "n_vectors": np.array([one.n_vectors for one in few], dtype=np.int64),
-        "score": np.array([one.score for one in few], dtype=np.float64),
-        "standard_error": np.array([one.standard_error for one in few], dtype=np.float64),
-        "bytes": np.array([one.n_bytes for one in few], dtype=np.float64),
-    }
+def table(tried: Sequence[Tried]) -> NDArray[np.float64]:
+    """A row for each number, ascending, with the columns of `path_of`."""
+    rows = [(one.n_vectors, one.score, one.standard_error, one.n_bytes) for one in tried]
+    return np.array(sorted(rows), dtype=np.float64).reshape(-1, len(COLUMNS))
+
+
+def path_of(rows: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """The attribute ``path_``, from such a table."""
+    columns = dict(zip(COLUMNS, rows.T.copy(), strict=True))
+    return {**columns, "n_vectors": columns["n_vectors"].astype(np.int64)}

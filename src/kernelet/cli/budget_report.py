@@ -1,0 +1,130 @@
+"""What was tried under a budget, and what was chosen."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernelet.cli.c_costs import own_dtype
+from kernelet.cli.output import Output, percent, size
+from kernelet.cli.searching import bits_text, entries_of
+from kernelet.export.to_c.exporter import c_cost
+
+if TYPE_CHECKING:
+    from kernelet.cli.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetReport:
+    """Of a fit that keeps to a budget.
+
+    Attributes
+    ----------
+    max_bytes : int or None
+    max_microseconds : float or None
+    n_folds : int
+    error : str
+        What a cross-validated error is called.
+    entries : list of dict
+        A number of vectors and of bits each, with its error and costs.
+    flash_bytes : int or None
+        Tables of the exported C of what was chosen, where bytes have a limit.
+    dtype : str
+        In which type.
+    """
+
+    max_bytes: int | None
+    max_microseconds: float | None
+    n_folds: int
+    error: str
+    entries: list[dict[str, Any]]
+    flash_bytes: int | None
+    dtype: str
+
+    @classmethod
+    def of(
+        cls, arguments: argparse.Namespace, search: Any, model: Model, error: str
+    ) -> BudgetReport:
+        """From a fitted search, and the model that it has chosen."""
+        dtype, limit = own_dtype(model.machine), arguments.max_bytes
+        flash = None if limit is None else c_cost(model.content, dtype).flash_bytes
+        times = (limit, arguments.max_microseconds, search.n_splits_)
+        return cls(*times, error, entries_of(search), flash, dtype)
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The entry that was chosen."""
+        (entry,) = (entry for entry in self.entries if entry["picked"])
+        return entry
+
+    def keeps(self, entry: dict[str, Any]) -> bool:
+        """Whether an entry keeps to the limits."""
+        bytes_fit = self.max_bytes is None or entry["bytes"] <= self.max_bytes
+        most = self.max_microseconds
+        return bytes_fit and (most is None or entry["microseconds_per_row"] <= most)
+
+    def shown(self) -> list[dict[str, Any]]:
+        """For each number of vectors the best entry that keeps to the limits, or the cheapest."""
+        best: dict[int, dict[str, Any]] = {}
+        for entry in self.entries:
+            own = best.setdefault(entry["vectors"], entry)
+            if not own["picked"] and self._rank(entry) < self._rank(own):
+                best[entry["vectors"]] = entry
+        return [*best.values()]
+
+    def _rank(self, entry: dict[str, Any]) -> tuple[bool, bool, float]:
+        keeps = self.keeps(entry)
+        return not entry["picked"], not keeps, entry["error"] if keeps else entry["bytes"]
+
+    def print(self, output: Output) -> None:
+        """The table, unless ``--quiet`` is given, and a warning if the limit is not kept."""
+        by_bits = any(entry["vector_bits"] is not None for entry in self.entries)
+        columns = ["vectors", *(["bits"] if by_bits else []), self.error, "+-"]
+        columns += ["us/row", "size" if self.max_bytes is None else "bytes in C", ""]
+        if not output.quiet:
+            output.table(columns, [self._cells(entry, by_bits) for entry in self.shown()])
+            output.text("")
+        if self.flash_bytes is not None and self.max_bytes is not None:
+            over = self.flash_bytes - self.max_bytes
+            if over > 0:
+                output.warn(
+                    f"exported C takes {self.flash_bytes} bytes, {over} more than --max-bytes, "
+                    "with the tables of probabilities; lower --max-bytes by as many"
+                )
+
+    def _cells(self, entry: dict[str, Any], by_bits: bool) -> list[str]:
+        remark = "" if self.keeps(entry) else "too much"
+        return [
+            str(entry["vectors"]),
+            *([bits_text(entry["vector_bits"])] if by_bits else []),
+            percent(entry["error"]),
+            percent(entry["standard_error"]),
+            f"{entry['microseconds_per_row']:.2f}",
+            size(round(entry["bytes"])) if self.max_bytes is None else f"{entry['bytes']:.0f}",
+            "<- chosen" if entry["picked"] else remark,
+        ]
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values for a person."""
+        chosen = self.chosen
+        error = f"{percent(chosen['error'])} +- {percent(chosen['standard_error'])}"
+        facts = [("validation", f"{self.error} {error}, {self.n_folds} folds")]
+        if self.flash_bytes is not None:
+            facts.append(("in C", f"{self.flash_bytes} of {self.max_bytes} bytes, {self.dtype}"))
+        if self.max_microseconds is not None:
+            time = f"{chosen['microseconds_per_row']:.2f} of {self.max_microseconds:g} us per row"
+            facts.append(("time", time))
+        return facts
+
+    def document(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "max_bytes": self.max_bytes,
+            "max_microseconds": self.max_microseconds,
+            "folds": self.n_folds,
+            "flash_bytes": self.flash_bytes,
+            "dtype": self.dtype,
+            "chosen": self.chosen,
+            "tried": self.entries,
+        }
