@@ -102,7 +102,7 @@ def draw_panel(panel: Any, dataset: str, records: Sequence[Record]) -> None:
 
 
 # Curves that begin with more errors or fewer bytes than this begin outside the picture.
-MOST_ERROR, LEAST_BYTES = 40.0, 200
+MOST_ERROR, LEAST_BYTES = 40.0, 100
 
 
 def style(number: int, method: str, n_points: int) -> dict[str, Any]:
