@@ -10,6 +10,7 @@ from dataclasses import replace
 from benchmarks import datasets, methods, small
 from benchmarks.frontier import BUDGETS, run_frontier
 from benchmarks.frontier_bytes import draw_front_page, run_frontier_bytes
+from benchmarks.frontier_bytes_table import kilobytes
 from benchmarks.frontier_bytes_table import render as render_bytes
 from benchmarks.results import bytes_ledger, table_ledger
 from benchmarks.results_blocks import quote
@@ -55,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     frontier.add_argument(
         *("--budgets", "--budget"),
         nargs="+",
-        type=int,
+        type=kilobytes,
         default=[],
         metavar="M",
         dest="budgets",
@@ -167,6 +168,8 @@ def run_frontiers(options: argparse.Namespace) -> bool:
     unknown = sorted(set(options.methods) - set(known))
     if unknown:
         raise SystemExit(f"no method {', '.join(unknown)}; there are: {', '.join(known)}")
+    if not options.bytes and any(isinstance(budget, float) for budget in options.budgets):
+        raise SystemExit("--budgets are whole numbers of vectors; --bytes takes kilobytes")
     if options.bytes and options.table:
         for dataset in options.dataset:
             records = bytes_ledger(dataset).read()

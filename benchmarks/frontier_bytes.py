@@ -36,7 +36,7 @@ class Point:
 
     dataset: str
     method: str
-    kilobytes: int
+    kilobytes: float
 
     @property
     def units(self) -> range:
@@ -49,10 +49,10 @@ class Point:
         return f"{self.dataset} {self.method} {self.kilobytes} kB"
 
 
-def task_of(split: Split, kilobytes: int) -> Task:
+def task_of(split: Split, kilobytes: float) -> Task:
     """What decides how large a model can be."""
     n_classes = len(np.unique(split.y_train))
-    return Task(split.X_train.shape[1], n_classes, KILOBYTE * kilobytes)
+    return Task(split.X_train.shape[1], n_classes, round(KILOBYTE * kilobytes))
 
 
 def measure_point(point: Point) -> list[Record]:
@@ -104,7 +104,7 @@ def missing(wanted: Sequence[Point], ledger: Ledger) -> list[Point]:
     """
     present = ledger.keys()
     least = {
-        m: min((int(key[2]) for key in present if key[1] == m), default=0) for m in small.names()
+        m: min((float(key[2]) for key in present if key[1] == m), default=0) for m in small.names()
     }
 
     def is_there(point: Point) -> bool:
@@ -121,7 +121,7 @@ def missing(wanted: Sequence[Point], ledger: Ledger) -> list[Point]:
 def run_frontier_bytes(
     dataset: str,
     chosen: Sequence[str] = (),
-    budgets: Sequence[int] = (),
+    budgets: Sequence[float] = (),
     n_jobs: int = 1,
     only_draw: bool = False,
     folder: Path = RESULTS,

@@ -11,20 +11,20 @@ from benchmarks.results import Record, figures_of
 
 # Mean error, its standard error, and mean bytes.
 Cell = tuple[float, float, float]
-Table = Mapping[str, Mapping[int, Cell]]
+Table = Mapping[str, Mapping[float, Cell]]
 
 
-def cells(records: Sequence[Record]) -> dict[str, dict[int, Cell]]:
+def cells(records: Sequence[Record]) -> dict[str, dict[float, Cell]]:
     """Return method -> budget in kB -> what was measured.
 
     A method of one size has its cell at every budget from the one at which it was measured on.
     """
-    grouped: dict[str, dict[int, list[dict[str, float]]]] = {}
+    grouped: dict[str, dict[float, list[dict[str, float]]]] = {}
     for record in records:
         by_budget = grouped.setdefault(record["method"], {})
-        by_budget.setdefault(int(record["budget"]), []).append(figures_of(record))
+        by_budget.setdefault(kilobytes(record["budget"]), []).append(figures_of(record))
     budgets = sorted({budget for by_budget in grouped.values() for budget in by_budget})
-    found: dict[str, dict[int, Cell]] = {}
+    found: dict[str, dict[float, Cell]] = {}
     for method, by_budget in sorted(grouped.items()):
         found[method] = {budget: _cell(by_budget[budget]) for budget in sorted(by_budget)}
         if small.get(method).one_size:
@@ -43,7 +43,13 @@ def _cell(measured: Sequence[Mapping[str, float]]) -> Cell:
     )
 
 
-def best(table: Table, budget: int) -> str:
+def kilobytes(text: str) -> float:
+    """Return a budget as it is written: 2, or 3.5."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def best(table: Table, budget: float) -> str:
     """Return the method of least mean error at a budget."""
     measured = {method: row[budget][0] for method, row in table.items() if budget in row}
     return min(measured, key=lambda method: measured[method])

@@ -1,6 +1,6 @@
 """SparseSVC in few bits with as many vectors as fit; bytes as ``stored_bytes`` counts them.
 
-Vectors are packed, 4 to 8 bits an entry. Bytes are linear in the number of vectors, but for
+Vectors are packed, 3 to 6 bits an entry. Bytes are linear in the number of vectors, but for
 features that the kernel learns to leave out and for the bits of the coefficients, which the
 rounding chooses: a fit that takes too many bytes is repeated with fewer vectors.
 """
@@ -17,10 +17,10 @@ from kernelet import SparseSVC
 from kernelet.machine.storage import Storage, storage
 
 # More vectors take minutes to fit on the larger sets, and lower the error little.
-MOST_VECTORS = 300
-# While parameters are compared; a fit with 300 takes four times as long.
+MOST_VECTORS = 400
+# While parameters are compared; a fit with 400 takes six times as long.
 MOST_COMPARED = 120
-RANKS = (8, 16, 24)
+RANKS = (8, 12, 16, 24)
 # Coefficients have 4, 5, 6 or 8 bits, most often 5 or 6.
 COEFFICIENT_BITS = 5.5
 LENGTH_BYTES, INTERCEPT_BYTES = 2, 2
@@ -94,18 +94,18 @@ def axes(task: Task) -> tuple[Axis, ...]:
         {"learn_kernel": "features", "rank": None},
         {"learn_kernel": True, "rank": None},
     ]
-    # five bits for each entry of the matrix
+    # four bits for each entry of the matrix
     kernels += [
         {"learn_kernel": "projection", "rank": rank}
         for rank in RANKS
-        if rank <= task.n_columns and rank * task.n_columns * 5 / 8 < task.n_free
+        if rank <= task.n_columns and rank * task.n_columns * 4 / 8 < task.n_free
     ]
-    return tuple(kernels), one_of("C", 10.0, 1.0, 100.0), one_of("vector_bits", 5, 4, 6, 8)
+    return tuple(kernels), one_of("C", 10.0, 1.0, 100.0), one_of("vector_bits", 4, 5, 3, 6)
 
 
 METHOD = SmallMethod(
     "sparse_svc_bytes",
-    "SparseSVC, vectors in 4 to 8 bits (kernelet)",
+    "SparseSVC, vectors in 3 to 6 bits (kernelet)",
     "direct method, vectors shared by the classes",
     fit,
     axes,
