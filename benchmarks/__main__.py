@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmarks import datasets, methods
+from benchmarks import datasets, methods, small
 from benchmarks.frontier import BUDGETS, run_frontier
-from benchmarks.results import table_ledger
+from benchmarks.frontier_bytes import draw_front_page, run_frontier_bytes
+from benchmarks.frontier_bytes_table import render as render_bytes
+from benchmarks.results import bytes_ledger, table_ledger
 from benchmarks.results_blocks import quote
 from benchmarks.results_quoted import ROOT, documents
 from benchmarks.runner import run_table
@@ -44,13 +46,29 @@ def parser() -> argparse.ArgumentParser:
 
     frontier = commands.add_parser("frontier", help="error against vectors, time and bytes")
     frontier.add_argument("dataset", nargs="+", choices=datasets.names(), metavar="DATASET")
-    frontier.add_argument("--methods", nargs="+", default=[], metavar="METHOD")
     frontier.add_argument(
-        "--budgets", nargs="+", type=int, default=BUDGETS, metavar="M", help="numbers of vectors"
+        "--bytes", action="store_true", help="error against bytes, with what is shipped instead"
+    )
+    frontier.add_argument(
+        *("--methods", "--method"), nargs="+", default=[], metavar="METHOD", dest="methods"
+    )
+    frontier.add_argument(
+        *("--budgets", "--budget"),
+        nargs="+",
+        type=int,
+        default=[],
+        metavar="M",
+        dest="budgets",
+        help="numbers of vectors; with --bytes, kB",
     )
     frontier.add_argument("--jobs", type=int, default=1, help="processes")
     frontier.add_argument("--slow", action="store_true", help="also what takes hours")
     frontier.add_argument("--draw", action="store_true", help="draw what is there, run nothing")
+    frontier.add_argument(
+        "--table",
+        action="store_true",
+        help="with --bytes: print errors and who is best, run nothing",
+    )
 
     commands.add_parser("quote", help="write the tables in our documents from the csv files")
     return top
@@ -139,18 +157,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         succeeded = run_table(table, options.only, options.method, options.jobs, options.slow)
         return 0 if succeeded else 1
     else:
-        succeeded = True
+        return 0 if run_frontiers(options) else 1
+    return 0
+
+
+def run_frontiers(options: argparse.Namespace) -> bool:
+    """Run or draw frontiers; return whether all of them succeeded."""
+    known = small.names() if options.bytes else methods.names()
+    unknown = sorted(set(options.methods) - set(known))
+    if unknown:
+        raise SystemExit(f"no method {', '.join(unknown)}; there are: {', '.join(known)}")
+    if options.bytes and options.table:
         for dataset in options.dataset:
+            records = bytes_ledger(dataset).read()
+            print(render_bytes(dataset, records) if records else f"{dataset}: not measured", "\n")
+        return True
+    succeeded = True
+    for dataset in options.dataset:
+        if options.bytes:
+            succeeded &= run_frontier_bytes(
+                dataset, options.methods, options.budgets, options.jobs, options.draw
+            )
+        else:
             succeeded &= run_frontier(
                 dataset,
                 options.methods,
                 options.jobs,
                 options.slow,
                 options.draw,
-                budgets=options.budgets,
+                budgets=options.budgets or BUDGETS,
             )
-        return 0 if succeeded else 1
-    return 0
+    if options.bytes:
+        draw_front_page()
+    return succeeded
 
 
 if __name__ == "__main__":

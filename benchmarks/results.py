@@ -117,3 +117,8 @@ def table_ledger(name: str, folder: Path = FOLDER) -> Ledger:
 def frontier_ledger(dataset: str, folder: Path = FOLDER) -> Ledger:
     """Return the ledger of a data set's frontier."""
     return Ledger(folder / f"frontier_{dataset}.csv", FRONTIER_KEY)
+
+
+def bytes_ledger(dataset: str, folder: Path = FOLDER) -> Ledger:
+    """Return the ledger of a data set's frontier of bytes; budgets are in kB."""
+    return Ledger(folder / f"bytes_{dataset}.csv", FRONTIER_KEY)

@@ -84,6 +84,35 @@ class _Means(dict[str, float]):
 SPARSE_SVC = "method=sparse_svc budget={}"
 NYSTROEM = "method=nystroem_kmeans budget={}"
 
+# Of the frontier of bytes.
+SMALL = "method={} budget={}"
+SMALL_COLUMNS = {
+    "SparseSVC": "sparse_svc_bytes",
+    "network": "network",
+    "ProtoNN": "protonn",
+    "boosting": "boosting",
+    "forest": "forest",
+    "tree": "tree",
+}
+
+
+def small_table(kilobytes: int, *datasets: str) -> QuotedTable:
+    """Errors of small models at a number of kilobytes."""
+    return QuotedTable(
+        heading=f"{kilobytes} kB",
+        rows={name: name for name in datasets},
+        file="bytes_{row}.csv",
+        columns=(
+            *(
+                Column(heading, "{error:.1f} %", SMALL.format(method, kilobytes))
+                for heading, method in SMALL_COLUMNS.items()
+            ),
+            # it has one size, which is shown
+            Column("linear (bytes)", "{error:.1f} % ({n_bytes:.0f})", "method=linear"),
+        ),
+    )
+
+
 TABLES: Mapping[str, QuotedTable] = {
     "accuracy": QuotedTable(
         heading="data",
@@ -98,6 +127,8 @@ TABLES: Mapping[str, QuotedTable] = {
             Column("full SVM", "{error:.1f} % ({n_vectors:.0f})", "method=svc_ovr"),
         ),
     ),
+    "bytes-2": small_table(2, "optdigits", "pendigits", "satimage", "usps", "letter"),
+    "bytes-8": small_table(8, "optdigits", "pendigits", "satimage", "usps", "letter", "mnist"),
 }
 
 

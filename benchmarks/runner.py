@@ -126,7 +126,8 @@ def take_from_other_tables(table: Table, ledger: Ledger, folder: Path = RESULTS)
         for unit in range(n_units(row))
     }
     names = (path.stem for path in sorted(folder.glob("*.csv")))
-    others = (table_ledger(name, folder) for name in names if not name.startswith("frontier_"))
+    frontiers = ("frontier_", "bytes_")
+    others = (table_ledger(name, folder) for name in names if not name.startswith(frontiers))
     lines = [line for other in others if other.path != ledger.path for line in other.read()]
     found = {ledger.key(line): line for line in lines if ledger.key(line) in asked}
     return ledger.append(found.values()) if found else 0

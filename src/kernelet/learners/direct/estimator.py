@@ -15,8 +15,7 @@ from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.direct.budgets.choice import N_FOLDS, BudgetChoice
-from kernelet.learners.direct.budgets.tried import BUDGETS
+from kernelet.learners.direct.budgets.choice import BudgetChoice
 from kernelet.learners.direct.few_bits import Rounded, round_and_solve
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
@@ -119,7 +118,7 @@ class DirectEstimator:
         # with several searches, the machine of one of them is not a model
         attributes = fitted_attributes if len(rows) == 1 else None
         max_steps = self.max_iter * self.n_init * len(rows)
-        max_steps += 0 if choice is None else self.max_iter * N_FOLDS * len(BUDGETS)
+        max_steps += 0 if choice is None else self.max_iter * choice.n_searches
         with Loop(self, max_steps, self.verbose, **whole.callback_data) as loop:
 
             def learn(settings: DirectSettings, rng: np.random.RandomState) -> LearnedVectors:

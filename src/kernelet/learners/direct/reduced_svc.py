@@ -59,8 +59,8 @@ class ReducedSVC(KernelClassifier):
     vector_bits : int or None, default=None
         Round the vectors to this many bits an entry (2 to 16), on a grid that is even in the units
         of the kernel, and solve the convex problem again over the rounded vectors; coefficients
-        then have 8 or 16 bits. 5 bits cost next to no accuracy. ``machine_`` holds exactly what
-        exports store, for instance ``export.c(model, path, dtype="q7")``.
+        then have 4 to 8 bits, or 16. 4 or 5 bits cost next to no accuracy. ``machine_`` holds
+        exactly what exports store, for instance ``export.c(model, path, dtype="q7")``.
     init : {"random", "kmeans", "greedy", "sgma"}, array or fitted model, default="random"
         Where the vectors come from. A fitted model gives its ``vectors_`` (or scikit-learn's
         ``support_vectors_``); new coefficients are found for them by (45).

@@ -67,8 +67,8 @@ class SparseOneClassSVM(
     vector_bits : int or None, default=None
         Round the vectors to this many bits an entry (2 to 16), on a grid that is even in the units
         of the kernel, and solve the convex problem again over the rounded vectors; coefficients
-        then have 8 or 16 bits. 5 bits cost next to no accuracy. ``machine_`` holds exactly what
-        exports store, for instance ``export.c(model, path, dtype="q7")``.
+        then have 4 to 8 bits, or 16. 4 or 5 bits cost next to no accuracy. ``machine_`` holds
+        exactly what exports store, for instance ``export.c(model, path, dtype="q7")``.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1

@@ -74,7 +74,8 @@ class SparseSVC(BudgetEstimator, KernelClassifier):
         - True: one width for all features; False: nothing;
         - "auto": a projection if there are at most 20 features and at least 40 rows per feature,
           otherwise a scale for each feature; nothing if the kernel is not radial or the vectors
-          are not shared.
+          are not shared. With ``n_vectors="auto"`` and ``max_bytes``, held-out rows decide
+          between that and projections of rank 8 to 16.
     rank : int or None, default=None
         Number of rows of the matrix that ``learn_kernel="projection"`` learns; None means 20, or
         the number of features if that is smaller.
@@ -87,8 +88,8 @@ class SparseSVC(BudgetEstimator, KernelClassifier):
     vector_bits : int or None, default=None
         Round the vectors to this many bits an entry (2 to 16), on a grid that is even in the units
         of the kernel, and solve the convex problem again over the rounded vectors; coefficients
-        then have 8 or 16 bits. 5 bits cost next to no accuracy. ``machine_`` holds exactly what
-        exports store, for instance ``export.c(model, path, dtype="q7")``.
+        then have 4 to 8 bits, or 16. 4 or 5 bits cost next to no accuracy. ``machine_`` holds
+        exactly what exports store, for instance ``export.c(model, path, dtype="q7")``.
     init : {"kmeans", "random", "greedy", "sgma"} or array, default="kmeans"
         Where the vectors start; an array has shape (n_vectors, n_features).
     n_init : int, default=1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.progress import Loop, Step
 from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.direct.budgets.kernel import MOST_COMPARED, N_SEARCHES, kernels_to_try
 from kernelet.learners.direct.budgets.shipping import Shipped, Shipping, within_limit
 from kernelet.learners.direct.budgets.tried import (
     BUDGETS,
@@ -63,6 +64,8 @@ class BudgetChoice:
     counts : ndarray of shape (n,)
         How many equal rows each stands for.
     shipping : Shipping
+    chooses_kernel : bool
+        Whether held-out rows decide what is learned of the kernel, too.
     tried : list of Tried
         What the choice was made from.
     rounded : Rounded or None
@@ -72,14 +75,24 @@ class BudgetChoice:
     data: TrainingData
     counts: NDArray[np.intp]
     shipping: Shipping
+    chooses_kernel: bool = False
     tried: list[Tried] = field(default_factory=list)
     rounded: Rounded | None = None
 
     @classmethod
-    def over(cls, data: TrainingData, shipping: Shipping, is_sample: bool) -> BudgetChoice:
+    def over(
+        cls, data: TrainingData, shipping: Shipping, is_sample: bool, chooses_kernel: bool
+    ) -> BudgetChoice:
         """By the rows of a training set, or a sample, whose weights stand for others."""
         counts = np.ones(data.weights.size, dtype=np.intp)
-        return cls(data, counts if is_sample else repetitions(data.weights), shipping)
+        if not is_sample:
+            counts = repetitions(data.weights)
+        return cls(data, counts, shipping, chooses_kernel)
+
+    @property
+    def n_searches(self) -> int:
+        """How many there may be beside the last one."""
+        return N_FOLDS * len(BUDGETS) + (N_SEARCHES if self.chooses_kernel else 0)
 
     def learn(
         self,
@@ -98,6 +111,8 @@ class BudgetChoice:
         plan = plan_searches([whole], whole, replace(settings, budgets=[usual]), rng, loop)
         tried = self.tried
         try:
+            if self.chooses_kernel:
+                plan = self._with_kernel(plan, loop)
             for one in self._along_path(plan, loop):
                 tried.append(one)
                 loop.say(
@@ -106,6 +121,7 @@ class BudgetChoice:
                 )
         except KeyboardInterrupt:
             loop.interrupt()
+        settings = replace(settings, task=plan.settings.task)
         has_limit = np.isfinite(self.shipping.max_bytes)
         budget = chosen_budget(tried, has_limit) if tried else min(BUDGETS[0], usual)
         loop.say(f"choosing n_vectors: {budget} is taken")
@@ -135,10 +151,8 @@ class BudgetChoice:
         """What comes of one number of vectors after the other."""
         if loop.interrupted:  # while C was chosen
             return
-        seed = int(plan.seeds[0, 0])
-        labels = self.data.codes if self.data.n_classes else np.zeros(self.counts.size)
-        parts = folds(labels, self.counts, N_FOLDS, seed)
-        if min(len(part.index) for pair in parts for part in pair) < _FEWEST:
+        seed, parts = int(plan.seeds[0, 0]), self._folds(plan)
+        if not parts:
             return
         paths = [_FoldPath(plan, kept, seed) for kept, _ in parts]
         most = min(n_distinct(path.rows) for path in paths)
@@ -153,6 +167,47 @@ class BudgetChoice:
                 if loop.interrupted:
                     return
             yield self._scored(budget, machines, [held for _, held in parts])
+
+    def _folds(self, plan: SearchPlan) -> list[tuple[Part, Part]]:
+        """Rows to learn from, and those held out; none if there are too few rows."""
+        labels = self.data.codes if self.data.n_classes else np.zeros(self.counts.size)
+        parts = folds(labels, self.counts, N_FOLDS, int(plan.seeds[0, 0]))
+        has_rows = min(len(part.index) for pair in parts for part in pair) >= _FEWEST
+        return parts if has_rows else []
+
+    def _with_kernel(self, plan: SearchPlan, loop: Loop) -> SearchPlan:
+        """The plan with what is best learned of the kernel, by one fold, within the bytes."""
+        tasks, parts = kernels_to_try(plan.settings.task, plan.rows[0].shape[1]), self._folds(plan)
+        if len(tasks) == 1 or not parts or loop.interrupted:
+            return plan
+        plans = [replace(plan, settings=replace(plan.settings, task=task)) for task in tasks]
+        scores = [self._score_within_limit(each, *parts[0], loop) for each in plans]
+        best = plans[int(np.argmax(scores))]
+        task = best.settings.task
+        loop.say(
+            f"choosing the kernel: {task.learn.value}"
+            + ("" if task.rank is None else f" of rank {task.rank}")
+            + " is taken"
+        )
+        return best
+
+    def _score_within_limit(self, plan: SearchPlan, kept: Part, held: Part, loop: Loop) -> float:
+        """How well about as many vectors as fit predict the rows held out."""
+        path, score = _FoldPath(plan, kept, int(plan.seeds[0, 0])), -np.inf
+        budget, n_distinct_rows = BUDGETS[0], n_distinct(path.rows)
+        for _ in range(2):
+            budget = min(budget, n_distinct_rows)
+            learned = path.search(budget, loop, f"choosing the kernel: {budget} vectors: ")
+            if learned is None:
+                break
+            one = self._scored(budget, [self._shipped(learned, loop).machine], [held])
+            if not one.fits:
+                break
+            score = max(score, one.score)
+            budget = int(min(one.room, MOST_COMPARED))
+            if budget <= one.n_vectors:
+                break
+        return score
 
     def _scored(
         self, budget: int, machines: Sequence[KernelMachine], held: Sequence[Part]

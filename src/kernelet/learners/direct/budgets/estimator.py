@@ -58,7 +58,9 @@ class BudgetEstimator(DirectEstimator):
         if isinstance(self.n_vectors, str):
             self._check_can_choose()
             is_sample = isinstance(data, OutOfCoreData)
-            budget = BudgetChoice.over(data.at_hand, shipping, is_sample)
+            few_bytes = self.max_bytes is not None and getattr(self, "rank", None) is None
+            chooses_kernel = few_bytes and getattr(self, "learn_kernel", None) == "auto"
+            budget = BudgetChoice.over(data.at_hand, shipping, is_sample, chooses_kernel)
         learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
         rounded = None if budget is None else budget.rounded
         vars(self).pop("_path", None)

@@ -1,0 +1,157 @@
+"""Error against bytes: small machines and what people ship instead, at budgets of 1 to 64 kB."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import datasets, small
+from benchmarks.datasets.splits import Split
+from benchmarks.frontier import N_SEEDS
+from benchmarks.frontier_bytes_plot import draw, draw_together
+from benchmarks.frontier_bytes_tuning import tuned
+from benchmarks.results import FOLDER as RESULTS
+from benchmarks.results import Ledger, Record, as_record, bytes_ledger, canonical
+from benchmarks.results_provenance import provenance
+from benchmarks.runner import run_tasks
+from benchmarks.small.base import Task
+
+# In kilobytes of 1000 bytes.
+BUDGETS = (1, 2, 4, 8, 16, 32, 64)
+KILOBYTE = 1000
+# A fit takes minutes, and its test rows are many.
+ONE_SEED = ("mnist",)
+# Their frontiers are drawn together on the front page.
+FRONT_PAGE = ("optdigits", "pendigits", "satimage", "letter", "usps", "mnist")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A method with a number of kilobytes on a data set."""
+
+    dataset: str
+    method: str
+    kilobytes: int
+
+    @property
+    def units(self) -> range:
+        """Seeds on an official split, else the first training/test pairs."""
+        available = datasets.describe(self.dataset).n_units
+        n_seeds = 1 if self.dataset in ONE_SEED else N_SEEDS
+        return range(min(available, n_seeds) if available > 1 else n_seeds)
+
+    def __str__(self) -> str:
+        return f"{self.dataset} {self.method} {self.kilobytes} kB"
+
+
+def task_of(split: Split, kilobytes: int) -> Task:
+    """What decides how large a model can be."""
+    n_classes = len(np.unique(split.y_train))
+    return Task(split.X_train.shape[1], n_classes, KILOBYTE * kilobytes)
+
+
+def measure_point(point: Point) -> list[Record]:
+    """Tune once, then fit with every seed; no lines if nothing fits into the budget."""
+    dataset = datasets.load(point.dataset)
+    method = small.get(point.method)
+    task = task_of(dataset.split(0), point.kilobytes)
+    try:
+        parameters, validation = tuned(method, dataset.split(0), task)
+        return [_line(point, parameters, validation, unit) for unit in point.units]
+    except small.DoesNotFit as reason:
+        print(f"{point}: {reason}", flush=True)
+        return []
+
+
+def _line(point: Point, parameters: dict[str, object], validation: float, unit: int) -> Record:
+    dataset = datasets.load(point.dataset)
+    split = dataset.split(unit)
+    task = task_of(split, point.kilobytes)
+    start = time.process_time()
+    model = small.get(point.method).fit(split.X_train, split.y_train, task, parameters, unit)
+    seconds = time.process_time() - start
+    figures = {
+        "error": 100.0 * float(np.mean(model.predict(split.X_test) != split.y_test)),
+        "n_vectors": model.size,
+        "n_bytes": model.n_bytes,
+        "seconds": seconds,
+        "validation": validation,
+        "n_rows": len(split.y_train),
+    }
+    if model.n_bytes > task.n_bytes:
+        raise ValueError(f"{point}: {model.n_bytes} bytes are more than the budget")
+    labels = {
+        "dataset": point.dataset,
+        "method": point.method,
+        "budget": point.kilobytes,
+        "parameters": canonical(parameters),
+        "unit": unit,
+        "source": dataset.source,
+        "split": dataset.origin,
+    }
+    return as_record(labels | provenance(), figures)
+
+
+def missing(wanted: Sequence[Point], ledger: Ledger) -> list[Point]:
+    """Return the points that the ledger does not have in full.
+
+    A method of one size is measured once, at the least budget that it fits into.
+    """
+    present = ledger.keys()
+    least = {
+        m: min((int(key[2]) for key in present if key[1] == m), default=0) for m in small.names()
+    }
+
+    def is_there(point: Point) -> bool:
+        if small.get(point.method).one_size and 0 < least[point.method] < point.kilobytes:
+            return True
+        return all(
+            (point.dataset, point.method, str(point.kilobytes), str(unit)) in present
+            for unit in point.units
+        )
+
+    return [point for point in wanted if not is_there(point)]
+
+
+def run_frontier_bytes(
+    dataset: str,
+    chosen: Sequence[str] = (),
+    budgets: Sequence[int] = (),
+    n_jobs: int = 1,
+    only_draw: bool = False,
+    folder: Path = RESULTS,
+) -> bool:
+    """Run what is missing, then draw; return whether all of it succeeded."""
+    ledger = bytes_ledger(dataset, folder)
+    succeeded = True
+    if not only_draw:
+        datasets.load(dataset)
+        for kilobytes in budgets or BUDGETS:
+            # one budget after the other: what is there after a kill is complete up to one
+            wanted = [Point(dataset, name, kilobytes) for name in chosen or small.names()]
+            tasks = missing(wanted, ledger)
+            print(f"{dataset}, {kilobytes} kB: {len(tasks)} to run", flush=True)
+            succeeded &= run_tasks(measure_point, tasks, ledger, n_jobs)
+    records = ledger.read()
+    if importlib.util.find_spec("matplotlib") is None:
+        print("not drawn: pip install matplotlib")
+    elif records:
+        draw(datasets.describe(dataset), records, ledger.path.with_suffix(".png"))
+        print(f"drawn: {ledger.path.with_suffix('.png').name}")
+    return succeeded
+
+
+def draw_front_page(folder: Path = RESULTS) -> None:
+    """Draw the frontiers of several data sets in one picture."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return
+    found = {name: bytes_ledger(name, folder).read() for name in FRONT_PAGE}
+    measured = {name: records for name, records in found.items() if records}
+    if measured:
+        draw_together(measured, folder / "bytes_frontier.png")
+        print("drawn: bytes_frontier.png")
