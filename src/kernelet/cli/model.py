@@ -93,7 +93,9 @@ class Model:
     @property
     def target(self) -> str | None:
         """The column that it predicts, if it knows its name."""
-        target: str | None = getattr(self.content, "target", None)
+        if self.encoder is None:  # the `target` of an estimator is that of its bytes
+            return None
+        target: str | None = self.content.target
         return target
 
     @property
