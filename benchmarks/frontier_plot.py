@@ -45,7 +45,7 @@ def curves(records: Sequence[Record], figure: str) -> dict[str, np.ndarray]:
     found = {}
     for method, by_budget in sorted(grouped.items()):
         rows = []
-        for budget in sorted(by_budget, key=lambda text: int(text or 0)):
+        for budget in sorted(by_budget, key=lambda text: float(text or 0)):
             measured = by_budget[budget]
             errors = [f["error"] for f in measured]
             spread = np.std(errors, ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else 0.0
