@@ -280,7 +280,7 @@ def test_paths_of_what_is_left():
     assert list(Candidates.of(SparseSVC(), (2, 4)).paths()) == [([2, 4], [None])]
 
 
-RESULTS = {
+UNMET = {
     "mean_test_score": np.array([0.7, 0.8, 0.9]),
     "mean_bytes": np.array([9.0, 20.0, 30.0]),
     "mean_microseconds": np.array([5.0, 2.0, 3.0]),
@@ -291,11 +291,11 @@ RESULTS = {
 class TestUnmetLimits:
     def test_the_error_has_the_cheapest(self):
         with pytest.raises(LimitError, match="the cheapest costs 9") as caught:
-            within_limits(RESULTS, {"max_bytes": 8.0})
+            within_limits(UNMET, {"max_bytes": 8.0})
         assert (caught.value.parameter, caught.value.least) == ("max_bytes", 9.0)
         assert caught.value.params == {"n_vectors": 1}
 
     def test_the_cheapest_keeps_to_the_limits_before(self):
         with pytest.raises(LimitError, match="max_bytes=10: the cheapest costs 20") as caught:
-            within_limits(RESULTS, {"max_microseconds": 4.0, "max_bytes": 10.0})
+            within_limits(UNMET, {"max_microseconds": 4.0, "max_bytes": 10.0})
         assert caught.value.params == {"n_vectors": 2}

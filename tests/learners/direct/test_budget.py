@@ -17,7 +17,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelet import load
+from kernelet import ModelFileError, load
 from kernelet.datasets import make_ripley
 from kernelet.kernels import Gaussian
 from kernelet.learners import (
@@ -94,7 +94,7 @@ def predictions_by_hand(kind, target, budgets, weights, **options):
 
 
 def score_by_hand(kind, target, predicted, weights):
-    """The score of all rows, and how far it may be off: each row is one of so many draws."""
+    """The score of all rows, and how far it may be off: each row is a draw."""
     share = weights / weights.sum()
     if kind is SparseSVC:
         score = accuracy_score(target, predicted, sample_weight=weights)
@@ -214,6 +214,14 @@ class TestChoice:
         for name, values in model.path_.items():
             assert_array_equal(loaded.path_[name], values)
             assert loaded.path_[name].dtype == values.dtype
+
+    def test_a_file_whose_table_is_none_is_refused(self, tmp_path):
+        model = SparseKernelRidge("auto", C=1.0, random_state=0).fit(X, VALUES)
+        for wrong in (np.ones((2, 3)), np.ones(4), np.zeros((2, 4))):
+            model._path = wrong
+            model.save(tmp_path / "model.kernelet")
+            with pytest.raises(ModelFileError, match="no table"):
+                load(tmp_path / "model.kernelet")
 
 
 class TestFewRows:

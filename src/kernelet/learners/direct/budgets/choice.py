@@ -219,7 +219,7 @@ class BudgetChoice:
         weights = self.data.weights[rows] * shares
         weights = weights / weights.sum()
         score = float(weights @ values)
-        # the variance of a mean of so many equal rows, each with its part of the weight
+        # the variance of a mean over equal rows, each with its part of the weight
         times = shares * self.counts[rows]
         variance = float(weights @ np.square(values - score)) * float(weights @ (weights / times))
         n_bytes = float(np.mean([self.shipping.n_bytes(machine) for machine in machines]))

@@ -22,7 +22,7 @@ _MOST_TOO_LARGE = 3
 
 @dataclass(frozen=True)
 class Tried:
-    """How well machines of so many vectors predict the rows held out, and what they cost.
+    """How well machines with a number of vectors predict the rows held out, and their cost.
 
     Attributes
     ----------
