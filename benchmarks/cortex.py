@@ -11,6 +11,7 @@ and what `make test-cortex` needs, and writes `results/speed/cortex.csv`.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import sys
 import tempfile
@@ -67,9 +68,9 @@ def _exported_network(network: MLPClassifier, folder: Path) -> int:
     """Write emlearn's header; the bytes of its weights, which are floats."""
     import emlearn
 
-    emlearn.convert(network, method="inline", dtype="float").save(
-        file=str(folder / "network.h"), name="network"
-    )
+    with contextlib.chdir(folder):  # it leaves files of its own
+        converted = emlearn.convert(network, method="inline", dtype="float")
+    converted.save(file=str(folder / "network.h"), name="network")
     for header in Path(emlearn.__file__).parent.glob("*.h"):
         (folder / header.name).write_text(header.read_text())
     return 4 * sum(a.size for a in (*network.coefs_, *network.intercepts_))
