@@ -150,7 +150,8 @@ class DirectEstimator:
         if hasattr(self, "learn_kernel"):
             self.kernel_gain_ = learned.kernel_gain
         ends = [search.best for search in searches]
-        self._vector_sets = [end.vectors for end in ends]
+        # for a warm start; the machine may hold rounded ones
+        self._vector_sets, self._kernel_before = [end.vectors for end in ends], ends[0].kernel
         self._set_sizes = np.array([end.vectors.shape[0] for end in ends], dtype=np.int64)
         self.objective_ = float(sum(end.value for end in ends))
         self.history_ = [np.array(search.history) for search in searches]
@@ -287,7 +288,7 @@ class DirectEstimator:
     def _last_kernel(self) -> Kernel | None:
         """The kernel of the last fit, for a search that starts from its vectors."""
         fitted = getattr(self, "machine_", None)
-        return getattr(self, "_kernel_before", None) if fitted is None else fitted.kernel
+        return getattr(self, "_kernel_before", None if fitted is None else fitted.kernel)
 
     def _recall_vectors(self) -> None:
         """After loading: a file holds the vectors once, in the machine; a warm start needs them."""
