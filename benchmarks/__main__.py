@@ -12,6 +12,7 @@ from benchmarks.frontier import BUDGETS, run_frontier
 from benchmarks.frontier_bytes import draw_front_page, run_frontier_bytes
 from benchmarks.frontier_bytes_table import kilobytes
 from benchmarks.frontier_bytes_table import render as render_bytes
+from benchmarks.frontier_limits import against_byte_limits
 from benchmarks.results import bytes_ledger, table_ledger
 from benchmarks.results_blocks import quote
 from benchmarks.results_quoted import ROOT, documents
@@ -173,7 +174,8 @@ def run_frontiers(options: argparse.Namespace) -> bool:
     if options.bytes and options.table:
         for dataset in options.dataset:
             records = bytes_ledger(dataset).read()
-            print(render_bytes(dataset, records) if records else f"{dataset}: not measured", "\n")
+            print(render_bytes(dataset, records) if records else f"{dataset}: not measured")
+            print(*against_byte_limits(dataset, records), "", sep="\n")
         return True
     succeeded = True
     for dataset in options.dataset:
