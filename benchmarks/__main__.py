@@ -14,6 +14,7 @@ from benchmarks.frontier_bytes_table import kilobytes
 from benchmarks.frontier_bytes_table import render as render_bytes
 from benchmarks.frontier_limits import against_byte_limits
 from benchmarks.results import bytes_ledger, table_ledger
+from benchmarks.results_admitted import read_lines
 from benchmarks.results_blocks import quote
 from benchmarks.results_quoted import ROOT, documents
 from benchmarks.runner import run_table
@@ -173,7 +174,7 @@ def run_frontiers(options: argparse.Namespace) -> bool:
         raise SystemExit("--budgets are whole numbers of vectors; --bytes takes kilobytes")
     if options.bytes and options.table:
         for dataset in options.dataset:
-            records = bytes_ledger(dataset).read()
+            records = read_lines(bytes_ledger(dataset).path)
             print(render_bytes(dataset, records) if records else f"{dataset}: not measured")
             print(*against_byte_limits(dataset, records), "", sep="\n")
         return True

@@ -17,6 +17,7 @@ from benchmarks.frontier_bytes_plot import draw, draw_together
 from benchmarks.frontier_bytes_tuning import tuned
 from benchmarks.results import FOLDER as RESULTS
 from benchmarks.results import Ledger, Record, as_record, bytes_ledger, canonical
+from benchmarks.results_admitted import read_lines
 from benchmarks.results_provenance import provenance
 from benchmarks.runner import run_tasks
 from benchmarks.small.base import Task
@@ -137,7 +138,7 @@ def run_frontier_bytes(
             tasks = missing(wanted, ledger)
             print(f"{dataset}, {kilobytes} kB: {len(tasks)} to run", flush=True)
             succeeded &= run_tasks(measure_point, tasks, ledger, n_jobs)
-    records = ledger.read()
+    records = read_lines(ledger.path)
     if importlib.util.find_spec("matplotlib") is None:
         print("not drawn: pip install matplotlib")
     elif records:
@@ -150,7 +151,7 @@ def draw_front_page(folder: Path = RESULTS) -> None:
     """Draw the frontiers of several data sets in one picture."""
     if importlib.util.find_spec("matplotlib") is None:
         return
-    found = {name: bytes_ledger(name, folder).read() for name in FRONT_PAGE}
+    found = {name: read_lines(bytes_ledger(name, folder).path) for name in FRONT_PAGE}
     measured = {name: records for name, records in found.items() if records}
     if measured:
         draw_together(measured, folder / "bytes_frontier.png")

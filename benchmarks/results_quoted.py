@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.results import FOLDER, Ledger, Record, figures_of
+from benchmarks.results import FOLDER, Record, figures_of
+from benchmarks.results_admitted import read_lines
 
 MARK = re.compile(r"<!--\s*figure:\s*(?P<file>\S+)\s+(?P<figure>\w+)(?P<filters>[^>]*?)\s*-->")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -43,7 +44,7 @@ def wrong_figures(text: str, folder: Path = FOLDER) -> list[str]:
 def values_of(file: str, figure: str, filters: Sequence[str], folder: Path = FOLDER) -> list[float]:
     """Return a figure from every line of a csv that has the values ``column=value`` asked for."""
     wanted = dict(item.split("=", 1) for item in filters)
-    fitting = (_figures(r) for r in Ledger(folder / file).read() if _fits(r, wanted))
+    fitting = (_figures(r) for r in read_lines(folder / file) if _fits(r, wanted))
     return [float(figures[figure]) for figures in fitting if figure in figures]
 
 

@@ -14,7 +14,8 @@ from benchmarks import datasets, frontier_bytes, small
 from benchmarks.frontier_bytes_plot import OURS, published
 from benchmarks.frontier_bytes_table import best, cells, render
 from benchmarks.frontier_bytes_tuning import search
-from benchmarks.results import Record, as_record
+from benchmarks.results import Record, as_record, figures_of
+from benchmarks.results_admitted import admitted
 from benchmarks.small import boosting, forest, linear, network, protonn, protonn_bytes, tree
 from benchmarks.small.base import Task
 from benchmarks.small.flat_trees import Columns, FlatTree
@@ -411,3 +412,13 @@ def test_a_budget_that_is_too_small_leaves_no_line(
     assert not (toy / "bytes_toy.csv").is_file() or not (toy / "bytes_toy.csv").read_text().count(
         "network"
     )
+
+
+def test_a_budget_admits_what_smaller_ones_do():
+    def line(budget, validation, error):
+        figures = {"error": error, "validation": validation}
+        return as_record({"method": "tree", "budget": budget, "unit": 0}, figures)
+
+    lines = [line(4, 9.0, 8.0), line(1, 5.0, 6.0), line(2, 3.0, 4.0), line(0.5, 7.0, 1.0)]
+    found = {r["budget"]: figures_of(r)["error"] for r in admitted(lines)}
+    assert found == {"0.5": 1.0, "1": 6.0, "2": 4.0, "4": 4.0}
