@@ -22,18 +22,20 @@ def read_lines(path: Path) -> list[Record]:
 
 
 def admitted(records: Sequence[Record]) -> list[Record]:
-    """Return for each method and budget the lines of what is shipped, with that budget."""
-    grouped: dict[str, dict[float, list[Record]]] = {}
-    for record in records:
-        by_budget = grouped.setdefault(record["method"], {})
-        by_budget.setdefault(float(record["budget"]), []).append(record)
-    lines = []
-    for by_budget in grouped.values():
+    """Return for each method and budget the lines of what is shipped, with that budget.
+
+    Budgets are all that any method was tuned for.
+    """
+    budgets = sorted({record["budget"] for record in records}, key=float)
+    lines: list[Record] = []
+    for method in sorted({record["method"] for record in records}):
         best: list[Record] = []
-        for _, own in sorted(by_budget.items()):
-            if not best or _validation(own) <= _validation(best):
+        for budget in budgets:
+            wanted = method, budget
+            own = [record for record in records if (record["method"], record["budget"]) == wanted]
+            if own and (not best or _validation(own) <= _validation(best)):
                 best = own
-            lines += [{**record, "budget": own[0]["budget"]} for record in best]
+            lines += [{**record, "budget": budget} for record in best]
     return lines
 
 

@@ -420,5 +420,7 @@ def test_a_budget_admits_what_smaller_ones_do():
         return as_record({"method": "tree", "budget": budget, "unit": 0}, figures)
 
     lines = [line(4, 9.0, 8.0), line(1, 5.0, 6.0), line(2, 3.0, 4.0), line(0.5, 7.0, 1.0)]
-    found = {r["budget"]: figures_of(r)["error"] for r in admitted(lines)}
-    assert found == {"0.5": 1.0, "1": 6.0, "2": 4.0, "4": 4.0}
+    lines.append({**line(8, 1.0, 2.0), "method": "forest"})
+    found = {(r["method"], r["budget"]): figures_of(r)["error"] for r in admitted(lines)}
+    errors = {"0.5": 1.0, "1": 6.0, "2": 4.0, "4": 4.0, "8": 4.0}
+    assert found == {("tree", b): e for b, e in errors.items()} | {("forest", "8"): 2.0}
