@@ -283,6 +283,7 @@ class TestEstimators:
                 len(own) for own in model._vector_sets
             ]
             model._vector_sets = loaded._vector_sets
+            model._kernel_before = loaded.machine_.kernel
             assert loaded.fit(IRIS, SPECIES).machine_ == model.fit(IRIS, SPECIES).machine_
 
 
