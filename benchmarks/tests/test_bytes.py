@@ -379,6 +379,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_toy_frontier_is_run_once_and_drawn(
     toy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
