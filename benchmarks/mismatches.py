@@ -4,7 +4,7 @@
 to C (``dtype="q7"``), ONNX (float32), JavaScript, JSON and a model file, runs each, and counts the
 rows with another label than `predict` gives. Rows are the test rows (counted once more by
 themselves, ``_test``), and as many more as it takes between two test rows of any classes, where
-labels change. It writes `results/mismatches.csv`, needs
+labels change. It writes `results/exports/mismatches.csv`, needs
 a C compiler and node, and reads the data as the other benchmarks do.
 """
 
@@ -115,7 +115,7 @@ def main() -> None:
     for name in sys.argv[1:] or SETS:
         table.append(mismatches(name))
         print(", ".join(f"{key} {value}" for key, value in table[-1].items()), flush=True)
-    with (FOLDER / "mismatches.csv").open("w", newline="", encoding="utf-8") as file:
+    with (FOLDER / "exports" / "mismatches.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
