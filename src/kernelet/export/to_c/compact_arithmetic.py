@@ -24,7 +24,7 @@ from kernelet.machine import CompactForm, VectorGrid
 from kernelet.machine.powers import PER_OCTAVE
 from kernelet.machine.storage import length_bytes
 
-# A row that is so many factors of 2 from all vectors has kernel values below 1.6e-5, as which 0
+# A row that is this many factors of 2 from all vectors has kernel values below 1.6e-5, as which 0
 # counts.
 _VANISHING = 16.0
 # The exponents of 32 bits are kept where rounding the weights of the codes moves them by less than
@@ -311,7 +311,7 @@ def _steps_in_c(grid: VectorGrid, exponents: _Exponents) -> FloatArray:
 
 
 def _lengths(exact: FloatArray, n_bytes: int, digits: int) -> tuple[NDArray[np.int64], int]:
-    """L of all vectors in as many digits as integers of so many bytes hold."""
+    """L of all vectors in as many digits as integers of that many bytes hold."""
     most, largest = 2 ** (8 * n_bytes) - 1, float(exact.max(initial=0.0))
     kept = min(digits, math.floor(math.log2(most / largest))) if largest else digits
     return np.rint(np.ldexp(exact, kept)).astype(np.int64), kept
