@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from benchmarks.frontier import N_SEEDS
 from benchmarks.frontier_bytes_plot import draw, draw_together
 from benchmarks.frontier_bytes_tuning import tuned
 from benchmarks.results import FOLDER as RESULTS
-from benchmarks.results import Ledger, Record, as_record, bytes_ledger, canonical
+from benchmarks.results import Ledger, Record, as_record, bytes_ledger, canonical, figures_of
 from benchmarks.results_admitted import read_lines
 from benchmarks.results_provenance import provenance
 from benchmarks.runner import run_tasks
@@ -25,8 +26,6 @@ from benchmarks.small.base import Task
 # In kilobytes of 1000 bytes.
 BUDGETS = (1, 2, 4, 8, 16, 32, 64)
 KILOBYTE = 1000
-# A fit takes minutes, and its test rows are many.
-ONE_SEED = ("mnist",)
 # Their frontiers are drawn together on the front page.
 FRONT_PAGE = ("optdigits", "pendigits", "satimage", "letter", "usps", "mnist")
 
@@ -38,13 +37,20 @@ class Point:
     dataset: str
     method: str
     kilobytes: float
+    # lines that a run which was killed has left
+    measured: tuple[Record, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def units(self) -> range:
         """Seeds on an official split, else the first training/test pairs."""
         available = datasets.describe(self.dataset).n_units
-        n_seeds = 1 if self.dataset in ONE_SEED else N_SEEDS
-        return range(min(available, n_seeds) if available > 1 else n_seeds)
+        return range(min(available, N_SEEDS) if available > 1 else N_SEEDS)
+
+    @property
+    def missing_units(self) -> list[int]:
+        """Return the seeds or pairs without a line."""
+        present = {record["unit"] for record in self.measured}
+        return [unit for unit in self.units if str(unit) not in present]
 
     def __str__(self) -> str:
         return f"{self.dataset} {self.method} {self.kilobytes} kB"
@@ -57,13 +63,20 @@ def task_of(split: Split, kilobytes: float) -> Task:
 
 
 def measure_point(point: Point) -> list[Record]:
-    """Tune once, then fit with every seed; no lines if nothing fits into the budget."""
+    """Tune once, then fit with every seed; no lines if nothing fits into the budget.
+
+    What was tuned before some of the seeds were measured is not tuned again.
+    """
     dataset = datasets.load(point.dataset)
     method = small.get(point.method)
     task = task_of(dataset.split(0), point.kilobytes)
     try:
-        parameters, validation = tuned(method, dataset.split(0), task)
-        return [_line(point, parameters, validation, unit) for unit in point.units]
+        if point.measured:
+            parameters = json.loads(point.measured[0]["parameters"])
+            validation = figures_of(point.measured[0])["validation"]
+        else:
+            parameters, validation = tuned(method, dataset.split(0), task)
+        return [_line(point, parameters, validation, unit) for unit in point.missing_units]
     except small.DoesNotFit as reason:
         print(f"{point}: {reason}", flush=True)
         return []
@@ -99,24 +112,25 @@ def _line(point: Point, parameters: dict[str, object], validation: float, unit: 
 
 
 def missing(wanted: Sequence[Point], ledger: Ledger) -> list[Point]:
-    """Return the points that the ledger does not have in full.
+    """Return the points that the ledger does not have in full, with the lines that it has.
 
     A method of one size is measured once, at the least budget that it fits into.
     """
-    present = ledger.keys()
+    records = ledger.read()
     least = {
-        m: min((float(key[2]) for key in present if key[1] == m), default=0) for m in small.names()
+        m: min((float(r["budget"]) for r in records if r["method"] == m), default=0)
+        for m in small.names()
     }
-
-    def is_there(point: Point) -> bool:
+    found = []
+    for point in wanted:
         if small.get(point.method).one_size and 0 < least[point.method] < point.kilobytes:
-            return True
-        return all(
-            (point.dataset, point.method, str(point.kilobytes), str(unit)) in present
-            for unit in point.units
-        )
-
-    return [point for point in wanted if not is_there(point)]
+            continue
+        labels = (point.dataset, point.method, str(point.kilobytes))
+        lines = (r for r in records if (r["dataset"], r["method"], r["budget"]) == labels)
+        started = replace(point, measured=tuple(lines))
+        if started.missing_units:
+            found.append(started)
+    return found
 
 
 def run_frontier_bytes(

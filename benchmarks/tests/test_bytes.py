@@ -402,6 +402,17 @@ def test_a_toy_frontier_is_run_once_and_drawn(
     assert (toy / "bytes_toy.csv").read_bytes() == before
     drawn = importlib.util.find_spec("matplotlib") is not None
     assert (toy / "bytes_toy.png").is_file() == drawn
+    # killed before the last seed: it is measured with the parameters that the others have
+    rows = before.splitlines(keepends=True)
+    (toy / "bytes_toy.csv").write_bytes(b"".join(rows[:-1]))
+    tuning = "benchmarks.frontier_bytes.tuned"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tuning, lambda *_: pytest.fail("tuned again"))
+        assert frontier_bytes.run_frontier_bytes("toy", chosen, (1, 2), folder=toy)
+    with (toy / "bytes_toy.csv").open() as file:
+        again = list(csv.DictReader(file))
+    timed = "seconds"
+    assert [r | {timed: ""} for r in again] == [r | {timed: ""} for r in lines]
 
 
 def test_a_budget_that_is_too_small_leaves_no_line(
