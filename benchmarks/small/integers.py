@@ -22,10 +22,12 @@ class Int8:
         return self.codes * self.scales
 
 
-def int8(values: np.ndarray, by_column: bool = True) -> Int8:
-    """Round a matrix so that the largest entry (of each column) is 127."""
+def int8(
+    values: np.ndarray, by_column: bool = True, least_scales: np.ndarray | float = 0.0
+) -> Int8:
+    """Round a matrix so that the largest entry (of each column) is 127, or scales are the least."""
     largest = np.abs(values).max(axis=0 if by_column else None, keepdims=True, initial=0.0)
-    scales = np.where(largest > 0.0, largest, 1.0) / LARGEST
+    scales = np.maximum(np.where(largest > 0.0, largest, 1.0) / LARGEST, least_scales)
     return Int8(np.rint(values / scales).astype(np.int8), scales)
 
 
@@ -45,8 +47,11 @@ BIAS_STEPS = 256
 
 
 def layer(weights: np.ndarray, biases: np.ndarray) -> Layer:
-    """Round a layer; biases are whole multiples of a 256th of a weight's unit."""
-    rounded = int8(weights)
+    """Round a layer; biases are whole multiples of a 256th of a weight's unit.
+
+    Weights that are so small that the bias would not fit into 32 bits get a larger unit.
+    """
+    rounded = int8(weights, least_scales=np.abs(biases) * BIAS_STEPS / np.iinfo(np.int32).max)
     codes = np.rint(biases / rounded.scales[0] * BIAS_STEPS).astype(np.int32)
     return Layer(rounded, codes / BIAS_STEPS)
 

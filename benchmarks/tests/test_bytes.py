@@ -165,6 +165,12 @@ def test_a_layer_is_rounded_in_its_units() -> None:
     assert_allclose(found(np.array([[1.0, 1.0]])), [[1.07, 1.84]])
 
 
+def test_a_bias_beside_tiny_weights_fits_into_32_bits() -> None:
+    # a hidden unit that regularisation has switched off
+    found = layer(np.array([[1e-30, 0.5], [0.0, 0.0]]), np.array([0.3, -0.7]))
+    assert_allclose(found(np.array([[1.0, 1.0]])), [[0.3, -0.2]], rtol=1e-2)
+
+
 def walk(tree: FlatTree, row: np.ndarray) -> int:
     at = 0
     while at >= 0:
