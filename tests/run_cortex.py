@@ -224,9 +224,12 @@ class Board:
         real = "double" if dtype == "float64" else "float"
         has = {name: f"machine_{name}(" in header for name in ("predict", "predict_proba")}
         self.object = folder / "machine.o"
-        command = ["arm-none-eabi-gcc", *cpu.flags, optimize, *FLAGS, *WARNINGS]
-        command += ["-c", str(folder / "machine.c"), "-o", str(self.object)]
-        subprocess.run(command, check=True)
+        # An optimising compiler makes small tables part of the code; this object has all of them.
+        self.unoptimised = folder / "machine-O0.o"
+        for level, target in ((optimize, self.object), ("-O0", self.unoptimised)):
+            command = ["arm-none-eabi-gcc", *cpu.flags, level, *FLAGS, *WARNINGS]
+            command += ["-c", str(folder / "machine.c"), "-o", str(target)]
+            subprocess.run(command, check=True)
         q = "q" if is_fixed else "x"
         share = "uint16_t" if is_fixed else real
         declared, functions, calls = [], [], []

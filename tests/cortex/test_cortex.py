@@ -49,10 +49,10 @@ def models():
     return {name: (model, rows) for name, model in made.items()}
 
 
-def assert_costs(board):
-    measured = sections(board.object)
-    # numbers of small tables may become part of the code
-    assert 0 <= board.written.flash_bytes - measured["constants"] <= 48
+def assert_costs(board, merged_bytes=0):
+    measured, tables = sections(board.object), sections(board.unoptimised)["constants"]
+    assert 0 <= board.written.flash_bytes - tables <= merged_bytes
+    assert measured["constants"] <= tables
     assert measured["variables"] == 0
     assert measured["code"] <= 1400  # "about 1 kB"
     assert 0 <= board.written.ram_bytes - board.stack <= 200
@@ -90,7 +90,8 @@ def test_tables_and_pipelines(dtype, tmp_path):
     rows = np.array([[1.5, 2.0], [np.nan, np.nan], [7.0, 1.0], [40.0, -1.0]])
     table = {"length": [1.5, None, 7.0, 40.0], "colour": ["red", "", "grey", "pink"]}
     board = Board(model, rows, dtype, tmp_path / "table")
-    assert_costs(board)
+    # the last text is not padded, and one that is the end of another is not stored
+    assert_costs(board, merged_bytes=4)
     with pytest.warns(UserWarning, match="pink"):
         scores, labels = model.decision_function(table), model.predict(table)
     slack = {"float32": 1e-5, "float64": 1e-12, "q15": 1e-3}[dtype]
@@ -100,7 +101,7 @@ def test_tables_and_pipelines(dtype, tmp_path):
     X = X.astype(np.float32).astype(float)
     pipeline = make_pipeline(StandardScaler(), SparseSVC(6, random_state=0)).fit(X, y)
     board = Board(pipeline, X[::5], dtype, tmp_path / "pipeline")
-    assert_costs(board)
+    assert_costs(board, merged_bytes=4)
     np.testing.assert_allclose(board.scores, pipeline.decision_function(X[::5]), atol=slack * 100)
     assert np.mean(board.labels == pipeline.predict(X[::5])) >= (0.96 if dtype == "q15" else 1.0)
 
