@@ -15,7 +15,7 @@ from benchmarks import datasets, small
 from benchmarks.datasets.splits import Split
 from benchmarks.frontier import N_SEEDS
 from benchmarks.frontier_bytes_plot import draw, draw_together
-from benchmarks.frontier_bytes_tuning import tuned
+from benchmarks.frontier_bytes_tuning import has_few_rows, tuned
 from benchmarks.results import FOLDER as RESULTS
 from benchmarks.results import Ledger, Record, as_record, bytes_ledger, canonical, figures_of
 from benchmarks.results_admitted import read_lines
@@ -26,6 +26,8 @@ from benchmarks.small.base import Task
 # In kilobytes of 1000 bytes.
 BUDGETS = (1, 2, 4, 8, 16, 32, 64)
 KILOBYTE = 1000
+# Test sets of divided data have as few as 77 rows.
+N_PAIRS = 10
 # Their frontiers are drawn together on the front page.
 FRONT_PAGE = ("optdigits", "pendigits", "satimage", "letter", "usps", "mnist")
 
@@ -44,7 +46,7 @@ class Point:
     def units(self) -> range:
         """Seeds on an official split, else the first training/test pairs."""
         available = datasets.describe(self.dataset).n_units
-        return range(min(available, N_SEEDS) if available > 1 else N_SEEDS)
+        return range(min(available, N_PAIRS) if available > 1 else N_SEEDS)
 
     @property
     def missing_units(self) -> list[int]:
@@ -59,7 +61,9 @@ class Point:
 def task_of(split: Split, kilobytes: float) -> Task:
     """What decides how large a model can be."""
     n_classes = len(np.unique(split.y_train))
-    return Task(split.X_train.shape[1], n_classes, round(KILOBYTE * kilobytes))
+    n_bytes = round(KILOBYTE * kilobytes)
+    few_rows = has_few_rows(split.y_train)
+    return Task(split.X_train.shape[1], n_classes, n_bytes, few_rows=few_rows)
 
 
 def measure_point(point: Point) -> list[Record]:

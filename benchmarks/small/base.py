@@ -51,12 +51,14 @@ class Task:
     """What decides how large a model of a byte budget can be.
 
     ``approximate``: a few bytes more do no harm, since only parameters are compared.
+    ``few_rows``: so few that smaller machines and more regularisation have to be tried.
     """
 
     n_columns: int
     n_classes: int
     n_bytes: int
     approximate: bool = False
+    few_rows: bool = False
 
     @property
     def n_outputs(self) -> int:

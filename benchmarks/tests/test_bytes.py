@@ -11,9 +11,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks import datasets, frontier_bytes, small
+from benchmarks.datasets.splits import Split
 from benchmarks.frontier_bytes_plot import OURS, published
 from benchmarks.frontier_bytes_table import best, cells, render
-from benchmarks.frontier_bytes_tuning import search
+from benchmarks.frontier_bytes_tuning import search, tuned
 from benchmarks.results import Record, as_record, figures_of
 from benchmarks.results_admitted import admitted
 from benchmarks.small import boosting, forest, linear, network, protonn, protonn_bytes, tree
@@ -324,12 +325,48 @@ def test_the_search_goes_along_the_axes() -> None:
         search(axes, lambda p: np.inf)
 
 
+@pytest.mark.parametrize("n_rows", [240, 4000])
+def test_each_quarter_is_held_out_where_rows_are_few(n_rows: int) -> None:
+    X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
+    split = Split(X, np.arange(n_rows) % 2, X, np.zeros(n_rows))
+    fitted: list[np.ndarray] = []
+
+    class Odd:
+        def predict(self, rows: np.ndarray) -> np.ndarray:
+            return (rows[:, 0] / 2 % 4 == 1).astype(int)  # half of the odd rows
+
+    def fit(X: np.ndarray, y: np.ndarray, *args: object) -> small.Small:
+        fitted.append(X[:, 0])
+        return small.Small(Odd(), 1, 1)
+
+    method = small.SmallMethod("odd", "", "", fit, lambda task: ())
+    parameters, error = tuned(method, split, frontier_bytes.task_of(split, 1))
+    assert parameters == {}
+    if n_rows == 240:
+        held = [np.setdiff1d(X[:, 0], kept) for kept in fitted]
+        assert len(held) == 4
+        assert_array_equal(np.sort(np.concatenate(held)), X[:, 0])
+        assert error == 25.0
+    else:
+        assert len(fitted) == 1 and len(fitted[0]) == 1500
+
+
+@pytest.mark.parametrize("few_rows", [False, True])
 @pytest.mark.parametrize("name", small.names())
-def test_methods_are_tuned_with_about_as_many_candidates(name: str) -> None:
-    axes = small.get(name).axes(Task(64, 10, 8000))
+def test_methods_are_tuned_with_about_as_many_candidates(name: str, few_rows: bool) -> None:
+    axes = small.get(name).axes(Task(64, 10, 8000, few_rows=few_rows))
     assert 7 <= 1 + sum(len(axis) - 1 for axis in axes) <= 12
     for axis in axes:
         assert len({tuple(alternative) for alternative in axis}) <= 2
+
+
+def test_less_than_the_budget_is_tried_where_rows_are_few() -> None:
+    X, y = blobs()
+    whole, part = (
+        small.get(OURS).fit(X, y, Task(5, 3, 1000, few_rows=True), CHEAP[OURS] | share, 0)
+        for share in ({}, {"share": 0.1})
+    )
+    assert part.n_bytes <= 100 < whole.n_bytes <= 1000
 
 
 def test_sparser_projections_are_tried_where_others_do_not_fit() -> None:
