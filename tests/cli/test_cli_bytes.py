@@ -75,7 +75,7 @@ def test_bits_are_those_of_vectors():
 
 
 def test_what_is_exported_keeps_to_the_bytes(call, fit, tmp_path):
-    """Columns, texts and names of classes included, by what the exporter writes."""
+    """Scales of columns and texts of categories included, by what the exporter writes."""
     limit = 340
     model, document = fit(*TABLE, "--max-bytes", limit)
     budget = document["budget"]
@@ -85,7 +85,7 @@ def test_what_is_exported_keeps_to_the_bytes(call, fit, tmp_path):
     assert done.document["dtype"] == "q7"
     assert done.document["flash_bytes"] == budget["flash_bytes"]
     # a machine as shipped is about as large as those of the folds
-    assert budget["chosen"]["bytes"] == pytest.approx(budget["flash_bytes"], rel=0.05)
+    assert budget["chosen"]["bytes"] == pytest.approx(budget["flash_bytes"], rel=0.1)
 
 
 def test_the_best_that_fits_is_chosen(fit):
@@ -121,7 +121,7 @@ def test_the_table_shows_what_was_tried_and_chosen(call):
 def test_the_smallest_budget_that_is_named_can_be_met(call, fit):
     done = call("fit", *TABLE, "--max-bytes", "100", *QUICK, "-o", "none.kernelet")
     assert done.code == 1
-    assert "1 vector of " in done.err and "for columns and names of classes" in done.err
+    assert "1 vector of " in done.err and "for columns and texts" in done.err
     least = int(re.search(r"say --max-bytes (\d+)", done.err)[1])
     model, document = fit(*TABLE, "--max-bytes", least)
     assert model.machine_.n_vectors >= 1

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -70,8 +71,14 @@ def models(digits):
         "binary": (SparseSVC(8, vector_bits=3, **few), np.where(y % 2, "odd", "even")),
         "plain": (SparseSVC(8, gamma=0.05, learn_kernel=False, vector_bits=6, **few), y % 2),
         "per class": (SparseSVC(3, C=10.0, vectors="per_class", vector_bits=5, **few), y),
-        "scaled": (SparseSVC(20, kernel=ScaledFeatures(Gaussian(0.05), scales), vector_bits=5), y),
-        "matrix": (SparseSVC(20, kernel=ProjectedFeatures(Gaussian(0.3), mixed), vector_bits=5), y),
+        "scaled": (
+            SparseSVC(20, kernel=ScaledFeatures(Gaussian(0.05), scales), vector_bits=5, **few),
+            y,
+        ),
+        "matrix": (
+            SparseSVC(20, kernel=ProjectedFeatures(Gaussian(0.3), mixed), vector_bits=5, **few),
+            y,
+        ),
         "reduced": (kernelet.ReducedSVC(30, vector_bits=5, random_state=0), y),
         "fisher": (kernelet.KernelFisherClassifier(10, vector_bits=5, **few), y),
         "regression": (kernelet.SparseSVR(10, vector_bits=5, **few), y),
@@ -114,9 +121,12 @@ def test_estimators(name, models, tmp_path):
     if name not in ("regression", "targets"):
         predicted = library.predict(X)
         labels = predicted if "outliers" in name else model.classes_[predicted]
-        # behind a random projection many rows lie between classes: two labels of 1797 may differ
-        least = 0.998 if name == "matrix" else 0.999
-        assert np.mean(labels == model.predict(X)) >= least
+        differ = labels != model.predict(X)
+        # behind a random projection more rows lie between classes
+        assert np.mean(differ) <= (0.004 if name == "matrix" else 0.001)
+        if expected.shape[1] == 10:
+            lower, upper = np.sort(expected[differ], axis=1)[:, -2:].T
+            assert (upper - lower <= 2 * np.abs(found - expected).max()).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,10 +134,10 @@ def test_tables_take_the_bytes_that_are_counted(name, models):
     model, machine, _ = models[name]
     n_labels = 0 if "outliers" in name else len(getattr(model, "classes_", ()))
     written = c_source(model, "m", "q7")
-    labels = n_labels
-    if name == "binary":  # texts: pointers, and themselves from multiples of four on
-        labels = 2 * 4 + 4 + 8
-    assert written.flash_bytes == stored_bytes(machine, n_labels=labels)
+    if name == "binary":  # texts are in a macro, which nothing but its user stores
+        assert '#define M_LABEL_NAMES { \\\n    "even", "odd", \\\n}\n' in written.header
+        n_labels = 0
+    assert written.flash_bytes == stored_bytes(machine, n_labels=n_labels)
     assert f"Flash: {written.flash_bytes} bytes of tables, " in written.header
     assert written.cost == c_cost(model, "q7")
     assert written.cost.common_bytes in (130, 162)
@@ -136,8 +146,7 @@ def test_tables_take_the_bytes_that_are_counted(name, models):
     tables = re.findall(r"^(?:static )?const (\w+) (\w+)\[(\d+)\] = ", written.source, re.M)
     stored = sum(sizes[kind] * int(n) for kind, name, n in tables if kind in sizes)
     stored += 32 if written.cost.common_bytes == 162 else 0
-    texts = labels if name == "binary" else 0
-    assert stored + texts == written.flash_bytes + written.cost.common_bytes
+    assert stored == written.flash_bytes + written.cost.common_bytes
 
 
 def test_labels_take_as_few_bytes_as_they_can(digits):
@@ -178,8 +187,7 @@ def test_pipelines(digits, tmp_path):
         assert error <= 1.2 * limit_of(model, machine)
         assert (library.predict(X) == model.predict(X)).all()
         # shift and scale of each column
-        expected = stored_bytes(machine, n_labels=3) + 8 * 4
-        assert library.written.flash_bytes == expected + 4 * (4 + 4)  # with the names
+        assert library.written.flash_bytes == stored_bytes(machine, n_labels=3) + 8 * 4
         assert library.quantize([[np.nan, 0.0, 1.0, 1e30]])[1] == 2
 
 
@@ -207,6 +215,48 @@ def test_tables(tmp_path):
     assert error <= 1.2 * limit_of(model, machine)
     found = model.classes_[library.predict(rows)]
     assert np.mean(found == model.predict(table)) >= 0.999
+
+
+def fitted_table(table, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return TableModel.fit(table, "kind", SparseSVC(8, random_state=0, **options))
+
+
+@pytest.mark.parametrize(
+    "units, column_bytes",
+    [
+        ([1.0, 1.0, 1.0], 1),  # of shifts, and of scales where they differ
+        ([2.0, 3000.0, 0.5], 2),
+        ([1e-3, 1.0, 1e3], 2),
+        ([1e-6, 1.0, 1e6], 8),  # more than the 256 powers of a byte span
+    ],
+)
+def test_scales_of_columns_take_a_byte(units, column_bytes, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.permutation(np.linspace(-1.0, 1.0, 900)).reshape(300, 3) * units + units
+    X = X.astype(np.float32).astype(float)
+    kind = np.where(X[:, 0] * X[:, 1] > np.mean(X[:, 0] * X[:, 1]), "fig", "plum")
+    table = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "kind": kind}
+    model = fitted_table(table, vector_bits=5)
+    (library,) = compiled([(model, "q7")], tmp_path)
+    machine = model.machine_
+    fills = 0 if column_bytes < 8 else 3 * 4
+    around = library.written.flash_bytes - stored_bytes(machine)
+    assert around == 3 * column_bytes + fills
+    found = library.decision_function(X)[:, 0]
+    assert np.abs(found - model.decision_function(table)).max() <= 1.5 * limit_of(model, machine)
+    missing = {"a": [np.nan], "b": [X[0, 1]], "c": [np.nan]}
+    found = library.decision_function(np.array([[np.nan, X[0, 1], np.nan]]))[0, 0]
+    assert abs(found - model.decision_function(missing)[0]) <= 1.5 * limit_of(model, machine)
+    if column_bytes < 8:
+        # as good as scales that are not rounded, which other machines keep
+        exact = fitted_table(table)
+        deviations = [column.scale for column in exact.encoder.columns]
+        assert_allclose(deviations, X.std(axis=0))
+        rounded = [column.scale for column in model.encoder.columns]
+        assert_allclose(rounded, deviations, rtol=0.045)
+        assert model.score(table) >= 0.9
 
 
 KERNELS = {

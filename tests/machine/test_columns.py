@@ -10,6 +10,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
@@ -23,7 +25,9 @@ from kernelet.machine.columns import (
     MissingColumnError,
     UnknownCategoryWarning,
 )
+from kernelet.machine.rounded_columns import rounded_numbers
 from kernelet.persistence import read_summary
+from random_examples import examples
 
 rng = np.random.default_rng(0)
 N = 120
@@ -356,3 +360,38 @@ class TestTarget:
     def test_missing(self, column):
         with pytest.raises(ValueError, match="'y' is missing in 1 rows, first in row 1"):
             read_target({"y": column}, "y")
+
+
+@given(
+    st.lists(st.tuples(st.floats(-3.4, 3.4), st.floats(-3, 3)), min_size=1, max_size=8),
+    st.integers(0, 10**6),
+)
+@examples(60)
+def test_rounded_scales_are_near_and_are_found_again(units, seed):
+    """Of columns with a mean of 10^a and a deviation of 10^b each."""
+    noise = np.random.default_rng(seed).normal(size=(50, len(units)))
+    table = {
+        str(place): (noise[:, place] + np.sign(a) * 10.0 ** abs(a)) * 10.0**b
+        for place, (a, b) in enumerate(units)
+    }
+    exact = ColumnEncoder.fit(table)
+    encoder = ColumnEncoder.fit(table, rounded=True)
+    found = rounded_numbers(encoder.columns)
+    assert found is not None
+    for column, of_all in zip(encoder.columns, exact.columns, strict=True):
+        assert abs(column.scale / of_all.scale - 1.0) <= 0.045
+        assert abs(column.shift - of_all.shift) <= column.scale / 16 * (1 + 1e-9)
+        assert column.fill == column.shift
+    again = ColumnEncoder.from_state(*encoder.state())
+    assert again == encoder
+    assert rounded_numbers(again.columns).scales == found.scales
+    # a missing number is 0
+    missing = encoder.transform({name: [np.nan] for name in table})
+    assert_array_equal(missing, 0.0)
+
+
+@pytest.mark.parametrize("far", [[1e6, 1e6 + 1.0, 1e6 + 2.0], [0.0, 1e-11, 2e-11]])
+def test_scales_that_do_not_fit_into_bytes_are_not_rounded(far):
+    table = {"near": [0.0, 1.0, 3.0], "far": far}
+    assert ColumnEncoder.fit(table, rounded=True) == ColumnEncoder.fit(table)
+    assert rounded_numbers(ColumnEncoder.fit(table).columns) is None

@@ -84,6 +84,11 @@ def has_budget(arguments: argparse.Namespace) -> bool:
     return arguments.max_bytes is not None or arguments.max_microseconds is not None
 
 
+def in_few_bits(arguments: argparse.Namespace) -> bool:
+    """Whether vectors may be rounded, so that what is stored around them counts."""
+    return arguments.max_bytes is not None or arguments.bits is not None
+
+
 def learn_within(
     arguments: argparse.Namespace,
     data: TrainingTable,
@@ -225,7 +230,7 @@ def _unmet(
     least = math.ceil(max(error.least, model_bytes(model, "c"))) + around.most
     return (
         f"--max-bytes {arguments.max_bytes} cannot be met: the smallest machine tried, {vectors}, "
-        f"takes {least} bytes, {around.most} of them for columns and names of classes; say "
+        f"takes {least} bytes, {around.most} of them for columns and texts; say "
         f"--max-bytes {least}, or leave columns out with --drop"
     )
 

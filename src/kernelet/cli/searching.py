@@ -30,7 +30,7 @@ _FIGURES = ("error", "standard_error", "microseconds_per_row", "bytes")
 
 @dataclass(frozen=True)
 class ColumnBytes:
-    """What exported C stores besides the machine: scales of columns, texts, names of classes.
+    """What exported C stores besides the machine: scales of columns, and texts.
 
     Attributes
     ----------

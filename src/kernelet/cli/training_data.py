@@ -70,13 +70,16 @@ class TrainingTable:
             ) from error
         return self.take(train), self.take(test)
 
-    def encoder(self, scaling: str | None) -> ColumnEncoder | None:
-        """The encoder of the columns; None for sparse rows that stay as they are."""
+    def encoder(self, scaling: str | None, rounded: bool = False) -> ColumnEncoder | None:
+        """The encoder of the columns; None for sparse rows that stay as they are.
+
+        ``rounded`` is for machines in few bits, as in `ColumnEncoder.fit`.
+        """
         if self.table.rows is not None and scaling is None:
             return None
         columns = self.table.select(self.table.names)
         try:
-            return ColumnEncoder.fit(columns, scaling=scaling or "standard")
+            return ColumnEncoder.fit(columns, scaling=scaling or "standard", rounded=rounded)
         except ValueError as error:
             raise DataError(f"{self.table.source}: {one_line(error)}") from error
 

@@ -19,6 +19,7 @@ from kernelet.machine.column_kinds import (
     category_column,
     number_column,
 )
+from kernelet.machine.rounded_columns import with_rounded_numbers
 
 __all__ = ["Category", "ColumnEncoder", "MissingColumnError", "Number", "UnknownCategoryWarning"]
 
@@ -69,6 +70,7 @@ class ColumnEncoder:
         *,
         scaling: str = "standard",
         max_categories: int = 1000,
+        rounded: bool = False,
     ) -> Self:
         """Learn the scales and the categories of a table.
 
@@ -81,6 +83,9 @@ class ColumnEncoder:
         max_categories : int, default=1000
             A column with more different texts is refused: it is most often a name or an identifier,
             from which nothing can be learned.
+        rounded : bool, default=False
+            Round scales to 4 % and shifts to a 16th of a scale, so that C stores two or three bytes
+            for a column instead of eight.
 
         Returns
         -------
@@ -89,14 +94,13 @@ class ColumnEncoder:
         if scaling not in SCALINGS:
             raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}, got {scaling!r}.")
         table, _ = table_columns(columns)
-        return cls(
-            tuple(
-                number_column(name, column, scaling)
-                if is_numeric(name, column)
-                else category_column(name, column, max_categories)
-                for name, column in table.items()
-            )
+        learned = tuple(
+            number_column(name, column, scaling)
+            if is_numeric(name, column)
+            else category_column(name, column, max_categories)
+            for name, column in table.items()
         )
+        return cls(with_rounded_numbers(learned) if rounded else learned)
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import methods
 from kernelet.cli.arguments import add_data_options, add_model_output, count, share
-from kernelet.cli.budget import add_budget_options, check_budget, has_budget, learn_within
+from kernelet.cli.budget import (
+    add_budget_options,
+    check_budget,
+    has_budget,
+    in_few_bits,
+    learn_within,
+)
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.output import Output, bits_line, kernel_text, size
 from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
@@ -78,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         data, test = data.split(arguments.holdout, arguments.seed)
     elif arguments.test:
         test = read_test_data(arguments, data)
-    encoder = data.encoder(arguments.scaling)
+    encoder = data.encoder(arguments.scaling, rounded=in_few_bits(arguments))
     start = time.perf_counter()
     if has_budget(arguments):
         search, interrupted = learn_within(arguments, data, encoder, output)

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         methods.require_bits(arguments.method)
         arguments.bytes = True  # which are what bits are about
     data = read_training_data(arguments, output)
-    encoder = data.encoder(arguments.scaling)
+    encoder = data.encoder(arguments.scaling, rounded=arguments.bits is not None)
     start = time.perf_counter()
     with hearing_interrupts() as interrupts:
         search = _search(arguments, estimator, data, encoder, output)

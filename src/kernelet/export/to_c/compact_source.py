@@ -7,18 +7,25 @@ from dataclasses import replace
 from kernelet._hooks import hooks
 from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection, counted_features
-from kernelet.export.to_c.columns import category_tables, column_tables, column_values
+from kernelet.export.to_c.columns import (
+    column_values,
+    small_column_tables,
+    small_column_values,
+    text_tables,
+)
 from kernelet.export.to_c.compact_arithmetic import CompactArithmetic, compact_arithmetic
 from kernelet.export.to_c.compact_tables import (
     common_tables,
     compact_tables,
     compact_values,
+    has_eighths,
     row_values,
 )
 from kernelet.export.to_c.cost import Cost, flash_bytes
 from kernelet.export.to_c.fixed_answers import FLOAT, answer_values, stacked_bytes
 from kernelet.export.to_c.fixed_logits import fixed_logits, logits_tables
 from kernelet.export.to_c.interface import Interface
+from kernelet.export.to_c.pieces import initializer
 from kernelet.export.to_c.projection import projection_arithmetic, projection_values
 from kernelet.export.to_c.source import FilledTemplate
 from kernelet.machine import VectorGrid
@@ -39,12 +46,14 @@ def compact_source(exported: ExportedModel, name: str) -> FilledTemplate:
     columns = exported.columns or ()
     own = [
         *compact_tables(arithmetic),
-        *column_tables(columns, FLOAT),
+        *small_column_tables(columns, FLOAT),
         *logits_tables(logits),
-        *category_tables(columns, name),
+        *text_tables(columns),
         *interface.labels(),
     ]
-    common = common_tables(arithmetic, has_probabilities=logits is not None)
+    small_columns = small_column_values(columns, FLOAT)
+    takes_eighths = has_eighths(arithmetic) or bool(small_columns["scales_by_eighths"])
+    common = common_tables(arithmetic, logits is not None, takes_eighths)
     cost = Cost(
         flash_bytes(own),
         _stack(interface, arithmetic),
@@ -55,12 +64,16 @@ def compact_source(exported: ExportedModel, name: str) -> FilledTemplate:
     values = {
         **interface.values(),
         **column_values(columns, name),
+        **small_columns,
+        # names are not part of a budget in bytes: nobody needs them to predict
+        "column_names": initializer(f"{interface.prefix}_COLUMN_NAMES", [c.name for c in columns]),
         **projection_values(projection, FLOAT),
         **answer_values(interface, arithmetic.sums.score_unit, logits),
         **compact_values(arithmetic),
         **row_values(arithmetic),
         "takes_powers": any(table.name == "powers" for table in common),
         "long_powers": logits is not None,
+        "has_eighths": takes_eighths,
     }
     about = _about(interface, arithmetic, cost)
     return FilledTemplate("compact.c", about, [*own, *common], values, cost)

@@ -38,12 +38,14 @@ def compact_tables(arithmetic: CompactArithmetic) -> list[Table]:
     return tables
 
 
-def common_tables(arithmetic: CompactArithmetic, *, has_probabilities: bool) -> list[Table]:
+def common_tables(
+    arithmetic: CompactArithmetic, has_probabilities: bool, takes_eighths: bool
+) -> list[Table]:
     """Tables that are the same for all machines."""
     tables = []
     if len(arithmetic.form.grid.codes) or has_probabilities:
         tables.append(integers("uint16_t", "powers", POWERS))
-    if _takes_eighths(arithmetic.form.grid):
+    if takes_eighths:
         eighths = 2.0 ** (-np.arange(PER_OCTAVE) / PER_OCTAVE)
         tables.append(FLOAT.table("eighths", eighths))
     return tables
@@ -181,7 +183,6 @@ def row_values(arithmetic: CompactArithmetic) -> dict[str, object]:
         "place": place,
         "counts_features": selects and (matrix is None or not matrix.steps.is_one),
         "offset": _offset(grid, unit, place if matrix is None else "i"),
-        "takes_eighths": _takes_eighths(grid),
         "matrix_type": "uint16_t" if grid.bits > MOST_PACKED_BITS else "uint8_t",
         "reads_matrix": grid.bits < MOST_PACKED_BITS,
     }
@@ -204,7 +205,9 @@ def _offset(grid: VectorGrid, unit: float, place: str) -> str:
     return f" - {' * '.join([FLOAT.constant(known), *factors])}"
 
 
-def _takes_eighths(grid: VectorGrid) -> bool:
+def has_eighths(arithmetic: CompactArithmetic) -> bool:
+    """Whether scales or steps are powers that differ between features."""
+    grid = arithmetic.form.grid
     powers = grid.scales if grid.matrix is None else grid.matrix.steps
     has_centres = bool(grid.centres.any())
     return (powers is not None and not powers.is_one) or (has_centres and not grid.steps.is_one)

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import fills_missing
-from kernelet.export.to_c.pieces import Table, comment, integers, smallest_integers, texts
+from kernelet.export.to_c.pieces import (
+    Table,
+    comment,
+    initializer,
+    integers,
+    smallest_integers,
+    texts,
+)
 from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import TemperatureCalibration
 
@@ -26,7 +33,7 @@ class Interface:
     projection : Projection or None
         Makes of the features what the kernel takes, where it does not take all of them.
     small_labels : bool, default=False
-        Whether labels that are numbers take as few bytes as they can.
+        Whether labels that are numbers take as few bytes as they can, and texts are in a macro.
     """
 
     exported: ExportedModel
@@ -87,12 +94,27 @@ class Interface:
         if classes is None:
             return []
         name = f"{self.name}_labels"
-        if all(isinstance(label, int) and abs(label) <= _LARGEST_INT for label in classes):
+        if not self.has_text_labels:
             numbers = [int(label) for label in classes]
             if self.small_labels:
                 return [smallest_integers(name, numbers, is_static=False)]
             return [integers("int", name, numbers, is_static=False)]
+        if self.small_labels:
+            return []
         return [texts(name, [str(label) for label in classes], is_static=False)]
+
+    @property
+    def has_text_labels(self) -> bool:
+        """Whether classes are called by texts, or by numbers that are none of C."""
+        classes = self.exported.classes or ()
+        return not all(isinstance(label, int) and abs(label) <= _LARGEST_INT for label in classes)
+
+    def label_names(self) -> list[str]:
+        """How the header declares what the classes are called."""
+        if self.small_labels and self.has_text_labels:
+            texts_of = [str(label) for label in self.exported.classes or ()]
+            return initializer(f"{self.prefix}_LABEL_NAMES", texts_of)
+        return [f"extern {table.declaration};" for table in self.labels()]
 
     def values(self) -> dict[str, object]:
         """What templates ask of a model."""
@@ -116,7 +138,7 @@ class Interface:
             "outputs": k,
             "one_output": k == 1,
             "classes": self.n_classes,
-            "class_names": [f"extern {table.declaration};" for table in self.labels()],
+            "class_names": self.label_names(),
             "feature_names": None if names is None else comment(", ".join(names)),
             "labels": bool(self.n_classes) or is_outliers,
             "outliers": is_outliers,

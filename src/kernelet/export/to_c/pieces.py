@@ -143,6 +143,21 @@ def texts(name: str, content: Iterable[str], *, is_static: bool = True) -> Table
     return Table(_TEXT, name, np.array(listed, dtype=object), is_static=is_static)
 
 
+def initializer(name: str, content: Iterable[str]) -> list[str]:
+    r"""Texts as a macro that initialises an array; they take no memory unless it is used.
+
+    Examples
+    --------
+    >>> print(*initializer("NAMES", ["length", "width"]), sep="\n")
+    #define NAMES { \
+        "length", "width", \
+    }
+    """
+    listed = texts(name, content)
+    filled = _filled([quoted(text) for text in listed.content], 4)
+    return [f"#define {name} {{ \\", *(f"{line} \\" for line in filled), "}"]
+
+
 def integers(kind: str, name: str, content: ArrayLike, *, is_static: bool = True) -> Table:
     """A table of whole numbers."""
     form = "INT64_C({!s})" if kind == "int64_t" else "{!s}"

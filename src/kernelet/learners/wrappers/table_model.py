@@ -105,7 +105,10 @@ class TableModel:
             raise ValueError("the table has no rows.")
         labels = read_target(columns, target, numbers=is_regressor(estimator))
         inputs = {name: column for name, column in table.items() if name != target}
-        encoder = ColumnEncoder.fit(inputs, scaling=scaling, max_categories=max_categories)
+        in_few_bits = getattr(estimator, "vector_bits", None) is not None
+        encoder = ColumnEncoder.fit(
+            inputs, scaling=scaling, max_categories=max_categories, rounded=in_few_bits
+        )
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         estimator.fit(encoder.transform(inputs), labels, **weights)
         return cls(encoder, estimator, target)

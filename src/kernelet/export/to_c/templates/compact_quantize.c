@@ -1,5 +1,5 @@
 // A row as integers, a feature at a time: no row of floats is kept.
-//if takes_eighths
+//if has_eighths
 /* 2^(-code / 8); an octave is 1 in the exponent of a float. */
 static float power_of(uint8_t code)
 {
@@ -51,7 +51,7 @@ int ${name}_quantize(const float x[$given_length], int16_t q[$kernel_length])
         }
         value = $cell;
         if (indicators[c] == -1) {
-            value = (value - shifts[c]) / scales[c];
+            value = $scaled;
             c++;
         } else {
             value = value == (float)k ? 1.0f : 0.0f;
@@ -61,7 +61,7 @@ int ${name}_quantize(const float x[$given_length], int16_t q[$kernel_length])
         const int c = f;
         float value = $cell;
 
-        value = (value - shifts[c]) / scales[c];
+        value = $scaled;
 //end
 //else
         float value = x[f];

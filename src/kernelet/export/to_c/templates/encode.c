@@ -14,11 +14,11 @@ static void encode(const $real *x, $real *row)
 
 //if categories
         if (indicators[c] == -1)
-            *row++ = (value - shifts[c]) / scales[c];
+            *row++ = $scaled;
         for (i = 0; i < indicators[c]; i++)
             *row++ = value == ($real)i ? 1.0$f : 0.0$f;
 //else
-        row[c] = (value - shifts[c]) / scales[c];
+        row[c] = $scaled;
 //end
     }
 }
