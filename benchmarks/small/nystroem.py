@@ -167,7 +167,7 @@ def axes(task: Task) -> tuple[Axis, ...]:
     return (
         # in units of 1 / (mean squared distance between rows)
         one_of("gamma", 2.0, 0.5, 1.0, 4.0, 8.0),
-        one_of("C", 100.0, 10.0, 1000.0, 10000.0),
+        one_of("C", 100.0, 1.0, 10.0, 1000.0),
         # Added to the eigenvalues of the landmarks' kernel matrix. None: Nyström features; many:
         # kernel values as they are.
         one_of("jitter", 0.1, 0.001, 1.0),
