@@ -19,7 +19,7 @@ COLUMNS, TOGETHER_WIDTH, ROW_HEIGHT, LEGEND_HEIGHT = 3, 12.5, 3.3, 0.6
 BYTE_TICKS = (125, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
 ERROR_TICKS = (0.5, 1, 2, 3, 5, 10, 20, 30, 50, 100)
 # Of the peers; red is ours.
-COLOURS = ("C0", "C1", "C2", "C4", "C5", "C7", "C9")
+COLOURS = ("C0", "C1", "C2", "C4", "C5", "C7", "C9", "C8")
 
 
 def published(dataset: str) -> list[dict[str, Any]]:

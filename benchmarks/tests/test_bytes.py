@@ -17,7 +17,16 @@ from benchmarks.frontier_bytes_table import best, cells, render
 from benchmarks.frontier_bytes_tuning import search, tuned
 from benchmarks.results import Record, as_record, figures_of
 from benchmarks.results_admitted import admitted
-from benchmarks.small import boosting, forest, linear, network, protonn, protonn_bytes, tree
+from benchmarks.small import (
+    boosting,
+    forest,
+    linear,
+    network,
+    nystroem,
+    protonn,
+    protonn_bytes,
+    tree,
+)
 from benchmarks.small.base import Task
 from benchmarks.small.flat_trees import Columns, FlatTree
 from benchmarks.small.integers import int8, layer
@@ -30,6 +39,10 @@ CHEAP = {
     "sparse_svc_bytes": {"learn_kernel": True, "rank": None, "C": 1.0, "vector_bits": 5},
     "linear": {"loss": "logistic", "C": 1.0},
     "network": {"n_layers": 2, "standardise": True, "alpha": 0.1, "solver": "lbfgs"},
+    "nystroem": {
+        **{"gamma": 2.0, "C": 100.0, "jitter": 0.1},
+        **{"landmarks": "k-means", "standardise": False},
+    },
     "tree": {"criterion": "gini", "min_samples_leaf": 2, "ccp_alpha": 0.0},
     "forest": {"max_leaf_nodes": 8, "leaf": "share", "max_features": "sqrt", "kind": "forest"},
     "boosting": {"max_leaf_nodes": 4, "learning_rate": 0.3, "l2_regularization": 1.0},
@@ -104,6 +117,15 @@ def test_protonn_bytes_by_hand() -> None:
     assert protonn_bytes.matrix_bytes(7840, 1000, 784, 1) == 3 * 1000 + 4
 
 
+def test_nystroem_bytes_by_hand() -> None:
+    # 20 landmarks of 64 columns, a coefficient for each of ten classes; a bias and a scale for each
+    # of them, the unit, gamma, labels
+    assert nystroem.nystroem_bytes(20, 64, TEN, False) == 20 * (64 + 10) + 10 * 8 + 8 + 10
+    # three columns never vary: a bit for each column says so; power of two and centre of the others
+    assert nystroem.nystroem_bytes(20, 61, TEN, True) == 20 * 71 + 10 * 8 + 8 + 10 + 8 + 3 * 61
+    assert nystroem.nystroem_bytes(7, 5, TWO, False) == 7 * (5 + 1) + 8 + 8 + 2
+
+
 @pytest.mark.parametrize("name", sorted(CHEAP))
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_models_keep_the_budget(name: str, n_classes: int) -> None:
@@ -157,6 +179,49 @@ def test_networks_predict_with_their_integers() -> None:
     n_codes = sum(one.weights.codes.size for one in model.layers)
     n_units = sum(one.biases.size for one in model.layers)
     assert n_codes + 8 * n_units + 3 == fitted.n_bytes
+
+
+@pytest.mark.parametrize("standardise", [False, True])
+@pytest.mark.parametrize("landmarks", ["k-means", "random"])
+def test_nystroem_predicts_with_its_integers(landmarks: str, standardise: bool) -> None:
+    X, y = blobs()
+    X = np.column_stack([X * [1.0, 1.0, 1.0, 1.0, 0.1] + 3.0, np.full(len(X), 7.0)])
+    chosen = CHEAP["nystroem"] | {"landmarks": landmarks, "standardise": standardise}
+    fitted = small.get("nystroem").fit(X, y, Task(6, 3, 300), chosen, 0)
+    model = fitted.predictor
+    assert isinstance(model, nystroem.Nystroem)
+    codes, weights = model.landmarks.codes, model.layer.weights.codes
+    assert codes.dtype == weights.dtype == np.int8 and codes.shape == (fitted.size, 5)
+    assert_array_equal(model.landmarks.used, np.arange(5))
+    units, centres = model.landmarks.units, model.landmarks.centres
+    if standardise:
+        # powers of two times one unit
+        assert_array_equal(np.log2(units / units[0]) % 1, 0.0)
+        assert centres.dtype == np.int16 and centres.any()
+    else:
+        assert (units == units[0]).all() and not centres.any()
+    for row, answer in zip(X[:30], fitted.predict(X[:30]), strict=True):
+        away = [(row[:5] - (code + centres) * units) / units for code in codes.astype(int)]
+        values = [np.exp(-model.gamma * (one @ one)) for one in away]
+        scores = (values @ weights + model.layer.biases) * model.layer.weights.scales[0]
+        assert model.classes[np.argmax(scores)] == answer
+    assert np.mean(fitted.predict(X) == y) > 0.8
+    counted = codes.size + weights.size + 3 * 8 + 2 * 4 + 3 + 1 + 15 * standardise
+    assert fitted.n_bytes == counted
+
+
+def test_coefficients_make_good_for_the_rounding_of_others() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-1, 1, size=(60, 2))
+    values = np.exp(-0.5 * np.square(points[:, np.newaxis] - points[:20]).sum(axis=-1))
+    weights, biases = 50.0 * rng.normal(size=(20, 3)), np.array([0.5, 0.0, -1.0])
+    found = nystroem.rounded_layer(values, weights, biases)
+    plain = layer(weights, biases)
+    assert found.weights.codes.dtype == np.int8
+    assert_array_equal(found.weights.scales, plain.weights.scales)
+    exact = values @ weights + biases
+    lost, lost_plain = (np.square(one(values) - exact).sum() for one in (found, plain))
+    assert lost < 0.5 * lost_plain
 
 
 def test_a_layer_is_rounded_in_its_units() -> None:
