@@ -8,6 +8,8 @@ from kernelet.machine.calibration import (
 )
 from kernelet.machine.compact import CompactForm
 from kernelet.machine.machine import KernelMachine
+from kernelet.machine.predictor import Predictor
+from kernelet.machine.reading import Reading
 from kernelet.machine.storage import stored_bytes
 from kernelet.machine.vector_grid import VectorGrid
 
@@ -16,6 +18,8 @@ __all__ = [
     "Calibration",
     "CompactForm",
     "KernelMachine",
+    "Predictor",
+    "Reading",
     "SigmoidCalibration",
     "TemperatureCalibration",
     "VectorGrid",

@@ -8,8 +8,8 @@ from kernelet.export.model import ExportedModel
 from kernelet.export.projection import Projection
 from kernelet.export.to_c.columns import fills_missing
 from kernelet.export.to_c.pieces import Table, comment, integers, smallest_integers, texts
-from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import TemperatureCalibration
+from kernelet.machine.reading import Reading
 
 _LARGEST_INT = 2**15 - 1  # that C promises
 
