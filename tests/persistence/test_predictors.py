@@ -146,6 +146,15 @@ def test_damaged_estimators(damage, reason, path):
     assert str(caught.value).startswith(str(path))
 
 
+@pytest.mark.parametrize("reading", ["values", "palmistry", 3])
+def test_load_refuses_a_reading_that_is_not_the_models_own(reading, path):
+    record = to_record(model_of("ReducedSVC()"))
+    record.fields["reading"] = reading
+    write_record(record, path)
+    with pytest.raises(kernelet.ModelFileError, match=r"reading|are classes"):
+        kernelet.load(path)
+
+
 def test_a_calibration_for_other_classes(path):
     record = to_record(model_of("calibrated"))
     record.fields["classes_"]["values"][0] = 17

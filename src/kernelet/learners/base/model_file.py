@@ -209,6 +209,8 @@ def _read(cls: type[Estimator], record: Record, attributes: dict[str, Attribute]
         raise ModelFileError(
             f"{record.kind} has no parameter {min(unknown)!r} here; upgrade kernelet"
         )
+    if record.optional("reading", str) not in (None, cls._reading):
+        raise ModelFileError(f"the outputs of {record.kind} are {cls._reading} and nothing else")
     model: Any = cls(**{name: decode_value(value, record) for name, value in params.items()})
     model.machine_ = from_record(record.part("machine"), KernelMachine)
     read_common(model, record)
