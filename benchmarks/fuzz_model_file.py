@@ -36,10 +36,10 @@ from kernelet.machine import (
     CalibratedMachine,
     KernelMachine,
     Predictor,
-    Reading,
     SigmoidCalibration,
     TemperatureCalibration,
 )
+from kernelet.machine.reading import Reading
 from kernelet.machine.rounding import coefficient_scales, compact_form, vector_grid
 from kernelet.persistence import ModelFileError, read_summary
 from kernelet.persistence.compact_forms import ALWAYS, CompactSizes

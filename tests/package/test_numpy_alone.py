@@ -17,6 +17,7 @@ import kernelet
 import numpy_alone
 from documents import read
 from kernelet.kernels import CallableKernel
+from kernelet.machine.reading import Reading
 from numpy_alone import METHODS
 from tests.kernels.test_kernels import EXAMPLES
 from tests.learners.test_estimators import FRAME, MAKERS, model_of
@@ -107,7 +108,7 @@ class TestNothingElse:
 
     def test_all_readings_are_among_them(self, made_and_printed):
         readings = {found["reading"] for found in made_and_printed[1]["answers"].values()}
-        assert readings == set(kernelet.machine.Reading)
+        assert readings == set(Reading)
 
 
 def without(hidden, code):

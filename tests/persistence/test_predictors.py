@@ -11,8 +11,9 @@ from numpy.testing import assert_array_equal
 import contributed
 import kernelet
 from kernelet.kernels import Gaussian
-from kernelet.machine import CalibratedMachine, Reading, TemperatureCalibration
+from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
+from kernelet.machine.reading import Reading
 from kernelet.persistence import to_record
 from kernelet.persistence.container import write_record
 from tests.learners.test_estimators import FRAME, MAKERS, SPECIES, model_of

@@ -9,7 +9,6 @@ from kernelet.machine.calibration import (
 from kernelet.machine.compact import CompactForm
 from kernelet.machine.machine import KernelMachine
 from kernelet.machine.predictor import Predictor
-from kernelet.machine.reading import Reading
 from kernelet.machine.storage import stored_bytes
 from kernelet.machine.vector_grid import VectorGrid
 
@@ -19,7 +18,6 @@ __all__ = [
     "CompactForm",
     "KernelMachine",
     "Predictor",
-    "Reading",
     "SigmoidCalibration",
     "TemperatureCalibration",
     "VectorGrid",

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernelet.machine import KernelMachine, Predictor, Reading, SigmoidCalibration
+from kernelet.machine import KernelMachine, Predictor, SigmoidCalibration
 from kernelet.machine.columns import ColumnEncoder
+from kernelet.machine.reading import Reading
 from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.machines import CALIBRATIONS
 from kernelet.persistence.record import Record

@@ -18,7 +18,8 @@ from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.vectors import HasVectors
-from kernelet.machine import KernelMachine, Reading
+from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 from kernelet.rows import is_distant
 
 

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet._hooks import hooks
 from kernelet.kernels.caller import warn_caller
-from kernelet.machine import KernelMachine, Reading
+from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
 from kernelet.persistence.container import now
 from kernelet.persistence.record import checked

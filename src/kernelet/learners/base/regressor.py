@@ -17,7 +17,8 @@ from kernelet.learners.base.model_file import SavableMixin, require_outputs
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, regression_data
 from kernelet.learners.base.vectors import HasVectors
-from kernelet.machine import KernelMachine, Reading
+from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @lazy_methods

@@ -12,7 +12,8 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin
 from kernelet.learners.base.progress import CallbackSupportMixin
-from kernelet.machine import KernelMachine, Reading
+from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @lazy_methods

@@ -21,8 +21,8 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.vectors import HasVectors
-from kernelet.machine import KernelMachine, Reading
-from kernelet.machine.reading import largest_score, most_votes, ordered_votes
+from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading, largest_score, most_votes, ordered_votes
 
 
 class Compressed(HasVectors, SavableMixin, BaseEstimator):

@@ -25,7 +25,8 @@ from kernelet.learners.direct.kernel_learning.guards import HeldOutVolume, shuff
 from kernelet.learners.direct.problems.interval import OneClassProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.rows import RowsInMemory
-from kernelet.machine import KernelMachine, Reading
+from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @lazy_methods
