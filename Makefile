@@ -5,6 +5,7 @@ SHELL := /bin/sh
 VENV ?= .venv
 VENV_OLDEST ?= .venv-oldest
 VENV_NEWEST ?= .venv-newest
+VENV_FREE_THREADED ?= .venv-free-threaded
 ARGS ?=
 
 # The first of these that is new enough; `make PYTHON=/path/to/python test` overrides it.
@@ -16,6 +17,9 @@ PYTHON_OLDEST ?= $(shell for p in python3.11 python3.12 python3 python; do \
 	if "$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' >/dev/null 2>&1; \
 	then echo "$$p"; break; fi; done)
 
+PYTHON_FREE_THREADED ?= $(shell for p in python3.14t python3.13t; do \
+	if command -v "$$p" >/dev/null 2>&1; then echo "$$p"; break; fi; done)
+
 PIP := -m pip --disable-pip-version-check install --quiet --quiet
 SOURCES := $(shell find src -type f ! -name '*.pyc' ! -name '*.nb?')
 # A process per core, and so one thread of BLAS in each. The tests of a class or module stay
@@ -24,11 +28,12 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex lint format test-oldest test-newest speed site docs clean
+.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex test-package test-free-threaded lint format test-oldest test-newest build \
+	check-version speed site docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
-	while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
+	while IFS='|' read -r name what; do printf '%-27s %s\n' "$$name" "$$what"; done
 
 demo: $(VENV)/.demo  ## train an SVM and small machines on digits, compare them, make demo.html
 	@$(VENV)/bin/python -m kernelet demo $(ARGS)
@@ -61,6 +66,16 @@ test-browser: $(VENV)/.browser  ## run the demo in a browser, exported JavaScrip
 test-cortex: $(VENV)/.test  ## run exported C on a Cortex-M4F and M0, in an emulator
 	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/cortex $(ARGS)
 
+# Needs PyPI: builds happen in environments of their own.
+test-package: $(VENV)/.package  ## build what is published, check and install it
+	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/distribution $(ARGS)
+
+# Needs a free-threaded Python, and wheels for it; tests/free_threaded.py says which are missing.
+test-free-threaded: $(VENV_FREE_THREADED)/bin/python  ## run the quick tests on a Python without the GIL
+	@$(VENV_FREE_THREADED)/bin/python tests/free_threaded.py
+	@$(VENV_FREE_THREADED)/bin/python $(PIP) --only-binary :all: --no-binary kernelet --editable '.[test]'
+	@$(PYTEST_ENV) $(VENV_FREE_THREADED)/bin/python -X gil=0 $(PYTEST) -m "not slow" $(ARGS)
+
 lint: $(VENV)/.lint  ## check format, style, types and the layers
 	@$(VENV)/bin/python -m ruff format --check .
 	@$(VENV)/bin/python -m ruff check .
@@ -86,6 +101,14 @@ test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions 
 	@$(VENV_NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager --editable '.[test]'
 	@$(PYTEST_ENV) $(VENV_NEWEST)/bin/python $(PYTEST) $(ARGS)
 
+build: $(VENV)/.package  ## build wheel and sdist into dist, and check them
+	@rm -rf dist
+	@$(VENV)/bin/python -m build --outdir dist .
+	@$(VENV)/bin/python -m twine check --strict dist/*
+
+check-version:  ## see that TAG=v1.2.3 is the version of the sources, the changelog and the recipe
+	@$(PYTHON) packaging/check_version.py "$(TAG)"
+
 speed: $(VENV)/.bench  ## measure speed as ratios, with the limit beside each
 	@$(VENV)/bin/python -m benchmarks.speed $(ARGS)
 
@@ -98,7 +121,7 @@ docs: site  ## build the site, run the code of its pages and the doctests
 	@$(PYTEST_ENV) $(VENV)/bin/python $(PYTEST) src tests/docs/test_site.py
 
 clean:  ## remove environments, caches and builds
-	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_NEWEST) $(VENV_FREE_THREADED) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache \
 		.hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -118,14 +141,18 @@ $(VENV)/bin/python $(VENV_NEWEST)/bin/python:
 $(VENV_OLDEST)/bin/python:
 	$(call make_venv,$(PYTHON_OLDEST),$(@D:/bin=),the oldest set needs Python 3.11 or 3.12 and none was found; name one with: make PYTHON_OLDEST=/path/to/python)
 
+$(VENV_FREE_THREADED)/bin/python:
+	$(call make_venv,$(PYTHON_FREE_THREADED),$(@D:/bin=),no free-threaded Python was found; name one with: make PYTHON_FREE_THREADED=/path/to/python3.14t)
+
 # $(VENV)/.NAME: what the target NAME needs is installed
 $(VENV)/.demo: extras = cli
 $(VENV)/.test: extras = test
 $(VENV)/.browser: extras = browser
+$(VENV)/.package: extras = package
 $(VENV)/.lint: extras = lint
 $(VENV)/.bench: extras = bench
 $(VENV)/.docs: extras = docs
-$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.package $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "installing kernelet[$(extras)] into $(VENV)"
 	@$(VENV)/bin/python $(PIP) --editable '.[$(extras)]'
 	@touch $@

@@ -2,10 +2,11 @@
 
     python -m benchmarks.fuzz_model_file --n 100000
 
-Every file must be read within the time limit and within 10 times its size of memory (plus a
-constant), give `ModelFileError` or a model, and a model must then predict finite numbers for rows
-of ordinary size, or say that its scores are not finite. A machine in few bits may take five times
-its numbers in full on top of that. ``--compact`` damages files of such machines only.
+Every file is read by `kernelet.load` and by `kernelet.load_predictor`. It must be read within the
+time limit and within 10 times its size of memory (plus a constant), give `ModelFileError` or a
+model, and a model must then predict finite numbers for rows of ordinary size, or say that its
+scores are not finite. A machine in few bits may take five times its numbers in full on top of that.
+``--compact`` damages files of such machines only.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 import tracemalloc
 import warnings
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -34,9 +35,11 @@ from kernelet.kernels import Gaussian, Matern52, Polynomial, ProjectedFeatures, 
 from kernelet.machine import (
     CalibratedMachine,
     KernelMachine,
+    Predictor,
     SigmoidCalibration,
     TemperatureCalibration,
 )
+from kernelet.machine.reading import Reading
 from kernelet.machine.rounding import coefficient_scales, compact_form, vector_grid
 from kernelet.persistence import ModelFileError, read_summary
 from kernelet.persistence.compact_forms import ALWAYS, CompactSizes
@@ -154,21 +157,32 @@ def answer(model: Any) -> None:
     """
     rows = np.random.default_rng(0).normal(size=(4, 64))
     rows[0] = 0.0
-    if isinstance(model, kernelet.TableModel):
+    if isinstance(model, kernelet.TableModel | Predictor) and model.encoder is not None:
         table = {
             column.name: np.array(["up", "?", "", "down"])
             if hasattr(column, "categories")
             else 10.0 * rows[:, place % 64]
             for place, column in enumerate(model.encoder.columns)
         }
-        _ask(model, ("predict",), table)
+        asked = ("predict",) if isinstance(model, kernelet.TableModel) else _answers_of(model)
+        _ask(model, asked, table)
         return
     machine = getattr(model, "machine_", getattr(model, "machine", model))
     if machine.n_features:
         repeated = np.resize(rows, (4, machine.n_features))
-        _ask(model, ("predict_proba", "predict", "decision_function", "transform"), repeated)
+        everything = ("predict_proba", "predict", "decision_function", "transform")
+        asked = _answers_of(model) if isinstance(model, Predictor) else everything
+        _ask(model, asked, repeated)
         if isinstance(model, kernelet.RelevanceVectorRegressor):
             _ask(model, ("predict",), repeated, return_std=True)
+
+
+def _answers_of(predictor: Predictor) -> tuple[str, ...]:
+    """The methods that do not refuse every row."""
+    names = ["decision_function", "transform"]
+    names += [] if predictor.calibration is None else ["predict_proba"]
+    names += [] if predictor.reading in (Reading.SCORES, Reading.FEATURES) else ["predict"]
+    return tuple(names)
 
 
 def _ask(model: Any, names: tuple[str, ...], rows: Any, **options: Any) -> None:
@@ -261,6 +275,7 @@ def run(
             kernelet.save(model, path)
             originals.append(path.read_bytes())
             answer(kernelet.load(path))
+            answer(kernelet.load_predictor(path))
         names = sorted(mutations)
         before = _peak_resident()
         tracemalloc.start()
@@ -299,6 +314,12 @@ def _try(path: Path, n_bytes: int, label: str, report: Report) -> None:
         used = tracemalloc.get_traced_memory()[1] - at_start
         if model is not None:
             answer(model)
+        # without the class of the model, whose parameters may be all that is damaged
+        predictor = _loaded(kernelet.load_predictor, path, label, report)
+        if predictor is not None:
+            answer(predictor)
+        elif isinstance(model, KernelMachine) or hasattr(model, "machine_"):
+            report.failures.append(f"{label}: a model, but not a predictor")
     except _TimeOut:
         report.failures.append(f"{label}: not read after {SECONDS} seconds")
     except Exception as error:  # any other error is what this program looks for
@@ -329,17 +350,21 @@ def _read(path: Path, label: str, report: Report) -> Any:
     """The model in the file; None if it is refused."""
     with contextlib.suppress(ModelFileError):  # load says why
         read_summary(path)
+    model = _loaded(kernelet.load, path, label, report)
+    report.outcomes["refused" if model is None else "a model"] += 1
+    return model
+
+
+def _loaded(load: Callable[[Path], Any], path: Path, label: str, report: Report) -> Any:
+    """What a function makes of the file; None if it is refused."""
     try:
-        model = kernelet.load(path)
+        return load(path)
     except ModelFileError as error:
         message = str(error)
-        report.outcomes["refused"] += 1
         report.reasons[" ".join(message.split(": ", 1)[-1].split()[:4])] += 1
         if "\n" in message or not message.startswith(str(path)):
             report.failures.append(f"{label}: a message that is not one line: {message!r}")
         return None
-    report.outcomes["a model"] += 1
-    return model
 
 
 def main(argv: list[str] | None = None) -> int:

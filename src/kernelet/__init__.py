@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kernelet._hooks import hooks
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from kernelet.learners.wrappers.calibrate import calibrate
     from kernelet.learners.wrappers.table_model import TableModel
     from kernelet.machine import KernelMachine
-    from kernelet.persistence import ModelFileError, load, save
+    from kernelet.persistence import ModelFileError, load, load_predictor, save
     from kernelet.plotting import (
         FrontierDisplay,
         MachineDisplay,
@@ -80,6 +81,7 @@ _HOMES = {
     "ModelFileError": "kernelet.persistence",
     "TableModel": "kernelet.learners.wrappers.table_model",
     "load": "kernelet.persistence",
+    "load_predictor": "kernelet.persistence",
     "save": "kernelet.persistence",
     **dict.fromkeys(_LEARNERS, "kernelet.learners"),
     **dict.fromkeys(_PLOTTING, "kernelet.plotting"),
@@ -120,6 +122,7 @@ __all__ = [
     "export",
     "kernels",
     "load",
+    "load_predictor",
     "rows",
     "save",
     "solvers",
@@ -127,11 +130,31 @@ __all__ = [
 ]
 
 
+# How pip calls what is imported under another name.
+_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+
+
+def _imported(module: str) -> ModuleType:
+    """A module of this package, or an ImportError that says what it needs and what does not."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "kernelet"):
+            raise
+        raise ImportError(
+            f"{module} needs {_DISTRIBUTIONS.get(missing, missing)}, which is not installed: "
+            "install kernelet with its dependencies (pip install, without --no-deps). To predict "
+            "with a model file, kernelet.load_predictor needs NumPy and safetensors alone.",
+            name=error.name,
+        ) from error
+
+
 def __getattr__(name: str) -> object:
     if name in _HOMES:
-        value: object = getattr(importlib.import_module(_HOMES[name]), name)
+        value: object = getattr(_imported(_HOMES[name]), name)
     elif name in __all__:
-        value = importlib.import_module(f"{__name__}.{name}")
+        value = _imported(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -144,7 +167,7 @@ def _save(model: object, path: str | os.PathLike[str]) -> None:
 
 hooks.version = __version__
 hooks.save = _save
-hooks.register_learners = lambda: importlib.import_module("kernelet.learners.wrappers.table_model")
+hooks.register_learners = lambda: _imported("kernelet.learners.wrappers.table_model")
 
 
 def __dir__() -> list[str]:

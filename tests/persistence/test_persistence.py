@@ -496,8 +496,9 @@ def test_saving_follows_the_umask_and_keeps_the_mode_of_an_old_file(path):
 class TestDocuments:
     def test_the_example_prints_what_it_shows(self):
         module, shown = run_blocks("MODEL_FILE.md")
-        assert len(shown) == 1
-        assert shown[0][0] == shown[0][1]
+        assert len(shown) == 2
+        for printed, on_the_page in shown:
+            assert printed == on_the_page
         assert_array_equal(module.same.predict(module.table), module.model.predict(module.table))
 
     def test_every_kind_that_has_a_reader_of_its_own_is_in_the_table(self):

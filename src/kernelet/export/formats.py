@@ -125,7 +125,7 @@ def register_format(
 
 
 def _checked(
-    exporter: Callable[..., Any],
+    exporter: Any,
     endings: tuple[str, ...],
     dtypes: tuple[str, ...],
     header: str | None,

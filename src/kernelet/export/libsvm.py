@@ -19,8 +19,8 @@ from kernelet.kernels import (
     Sigmoid,
 )
 from kernelet.kernels.caller import warn_caller
-from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
+from kernelet.machine.reading import Reading
 from kernelet.persistence.atomic import write_atomically
 
 # LIBSVM reads labels as C's int.

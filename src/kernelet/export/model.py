@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet.export.scalers import scaled_columns
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
-from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
 from kernelet.machine.columns import Category, Number
+from kernelet.machine.reading import Reading
 
 # Nothing is predicted from these: exports give the outputs themselves.
 _AS_VALUES = (Reading.SCORES, Reading.FEATURES)

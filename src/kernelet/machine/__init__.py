@@ -8,6 +8,7 @@ from kernelet.machine.calibration import (
 )
 from kernelet.machine.compact import CompactForm
 from kernelet.machine.machine import KernelMachine
+from kernelet.machine.predictor import Predictor
 from kernelet.machine.storage import stored_bytes
 from kernelet.machine.vector_grid import VectorGrid
 
@@ -16,6 +17,7 @@ __all__ = [
     "Calibration",
     "CompactForm",
     "KernelMachine",
+    "Predictor",
     "SigmoidCalibration",
     "TemperatureCalibration",
     "VectorGrid",

@@ -1,7 +1,7 @@
 """The safe model file."""
 
 from kernelet.persistence.errors import ModelFileError
-from kernelet.persistence.files import load, save
+from kernelet.persistence.files import load, load_predictor, save
 from kernelet.persistence.machines import register_machines
 from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, register, skops_trusted, to_record
@@ -12,6 +12,7 @@ __all__ = [
     "Record",
     "from_record",
     "load",
+    "load_predictor",
     "read_summary",
     "register",
     "save",

@@ -1,13 +1,19 @@
-"""save, load and read_summary."""
+"""save, load and load_predictor."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from kernelet.machine import Predictor
 from kernelet.persistence.container import read_record, write_record
 from kernelet.persistence.errors import ModelFileError, one_line
+from kernelet.persistence.predictors import predictor_of
+from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record, to_record
+
+T = TypeVar("T")
 
 
 def save(model: object, path: str | os.PathLike[str]) -> None:
@@ -68,6 +74,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         If the file is not a model, is damaged, or comes from a newer version; the message says so.
     OSError
         If there is no such file, or it cannot be opened.
+    ImportError
+        If the file holds an estimator, and scikit-learn is not installed: `kernelet.load_predictor`
+        needs NumPy and safetensors alone.
 
     Examples
     --------
@@ -80,8 +89,52 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     kernelet.load(path).decision_function([[0.0]])
     array([1.5])
     """
+    return _read(path, from_record)
+
+
+def load_predictor(path: str | os.PathLike[str]) -> Predictor:
+    """Read what a model predicts with, from any file that `kernelet.save` has written.
+
+    This needs NumPy and safetensors and nothing else: where a model is only used, kernelet can be
+    installed without its other dependencies (``pip install --no-deps``).
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    Predictor
+        Its ``predict``, ``decision_function``, ``predict_proba`` and ``transform`` are those of the
+        model, bit for bit; ``machine`` is the model's machine, and ``classes`` are its labels.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or comes from a newer version; the message says so.
+    OSError
+        If there is no such file, or it cannot be opened.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import kernelet
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = kernelet.ReducedSVC(n_vectors=5, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.kernelet")
+    ...     kernelet.save(model, path)
+    ...     predictor = kernelet.load_predictor(path)
+    >>> bool((predictor.predict(X) == model.predict(X)).all())
+    True
+    """
+    return _read(path, predictor_of)
+
+
+def _read(path: str | os.PathLike[str], model_of: Callable[[Record], T]) -> T:
     try:
-        return from_record(read_record(path))
+        return model_of(read_record(path))
     # A well-formed file can still hold values that a constructor refuses; its message is passed on.
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)}: {one_line(error).rstrip('.')}.") from error

@@ -63,6 +63,14 @@ def decode_labels(value: object) -> Array:
     return np.array(plain, dtype=dtype)
 
 
+def check_classes(labels: Array) -> None:
+    """Raise ModelFileError unless there are two labels or more, no two of them equal."""
+    if labels.size < 2:
+        raise ModelFileError("there must be at least two classes")
+    if len(set(labels.tolist())) < labels.size:  # True is 1, and 1 is 1.0
+        raise ModelFileError("the classes must be different")
+
+
 def encode_value(value: object, name: str, arrays: dict[str, Array]) -> Any:
     """A parameter as JSON; its arrays are stored separately, under names that begin with ``name``.
 

@@ -13,7 +13,7 @@ import numpy as np
 from kernelet.export.javascript import model_document
 from kernelet.export.model import ExportedModel, exported_model
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.compression.compressed_models import Reading
+from kernelet.machine.reading import Reading
 from kernelet.report.comparison import Compared
 from kernelet.report.methods import methods
 

@@ -15,8 +15,8 @@ from kernelet.export.to_c.pieces import (
     smallest_integers,
     texts,
 )
-from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import TemperatureCalibration
+from kernelet.machine.reading import Reading
 
 _LARGEST_INT = 2**15 - 1  # that C promises
 

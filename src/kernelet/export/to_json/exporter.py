@@ -22,10 +22,10 @@ from kernelet.export.formats import register_format
 from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_json.compact import compact_document
-from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
+from kernelet.machine.reading import Reading
 from kernelet.persistence.atomic import write_atomically
 from kernelet.persistence.compact_records import COMPACT_VERSION
 from kernelet.persistence.machines import LEFT_OUT_VERSION

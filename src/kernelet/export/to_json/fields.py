@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelet.learners.base.model_file import check_classes
 from kernelet.learners.compression.compressed_models import READINGS
 from kernelet.persistence import ModelFileError, Record
+from kernelet.persistence.values import check_classes
 
 T = TypeVar("T")
 _LABELS = (bool, int, float, str)

@@ -17,8 +17,8 @@ from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.to_onnx.graph import OPSET, Graph
 from kernelet.export.to_onnx.machine import machine_values
-from kernelet.learners.compression.compressed_models import Reading
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
+from kernelet.machine.reading import Reading
 from kernelet.persistence.atomic import write_atomically
 
 if TYPE_CHECKING:

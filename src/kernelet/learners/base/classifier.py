@@ -19,6 +19,7 @@ from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 from kernelet.rows import is_distant
 
 
@@ -34,6 +35,7 @@ class KernelClassifier(
 
     machine_: KernelMachine
     classes_: NDArray[Any]
+    _reading = Reading.CLASSES
     # whether kernel values are divided by their size before they are squared; if not,
     # `training_kernel` refuses those with squares beyond double precision
     _rescales_kernel_values = False

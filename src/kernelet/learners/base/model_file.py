@@ -14,10 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from kernelet._hooks import hooks
 from kernelet.kernels.caller import warn_caller
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
 from kernelet.persistence.container import now
 from kernelet.persistence.record import checked
-from kernelet.persistence.values import decode_labels, decode_value, encode_labels, encode_value
+from kernelet.persistence.values import (
+    check_classes,
+    decode_labels,
+    decode_value,
+    encode_labels,
+    encode_value,
+)
 
 Estimator = TypeVar("Estimator", bound="SavableMixin")
 _NUMPY_TYPES: dict[type, Any] = {float: (float, np.floating), int: (int, np.integer)}
@@ -29,6 +36,9 @@ class SavableMixin:
     Its class is decorated with `saved`, which names the fitted attributes that files hold besides
     ``machine_``, ``classes_``, ``n_features_in_`` and ``feature_names_in_``.
     """
+
+    # what is predicted from the outputs of the machine
+    _reading = Reading.SCORES
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that `kernelet.load` reads.
@@ -58,14 +68,6 @@ def require_outputs(model: Any, n_outputs: int) -> None:
             f"the machine has {model.machine_.n_outputs} outputs, but this "
             f"{type(model).__name__} needs {n_outputs}"
         )
-
-
-def check_classes(labels: np.ndarray) -> None:
-    """Raise ModelFileError unless there are two labels or more, no two of them equal."""
-    if labels.size < 2:
-        raise ModelFileError("there must be at least two classes")
-    if len(set(labels.tolist())) < labels.size:  # True is 1, and 1 is 1.0
-        raise ModelFileError("the classes must be different")
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ def _checked_training(training: dict[str, Any]) -> dict[str, Any]:
 def _write(model: Any, attributes: dict[str, Attribute]) -> Record:
     record = write_common(model)
     record.parts["machine"] = to_record(model.machine_)
+    record.fields["reading"] = str(model._reading)
     record.fields["params"] = _encode_params(model, record)
     fitted: dict[str, Any] = {}
     for name, attribute in attributes.items():
@@ -207,6 +210,8 @@ def _read(cls: type[Estimator], record: Record, attributes: dict[str, Attribute]
         raise ModelFileError(
             f"{record.kind} has no parameter {min(unknown)!r} here; upgrade kernelet"
         )
+    if record.optional("reading", str) not in (None, cls._reading):
+        raise ModelFileError(f"the outputs of {record.kind} are {cls._reading} and nothing else")
     model: Any = cls(**{name: decode_value(value, record) for name, value in params.items()})
     model.machine_ = from_record(record.part("machine"), KernelMachine)
     read_common(model, record)

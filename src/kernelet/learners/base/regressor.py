@@ -18,6 +18,7 @@ from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, regression_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @lazy_methods
@@ -30,6 +31,7 @@ class KernelRegressor(
     """
 
     machine_: KernelMachine
+    _reading = Reading.VALUES
     _multi_output = False
     # whether kernel values are divided by their size before they are squared; if not,
     # `training_kernel` refuses those with squares beyond double precision

@@ -13,6 +13,7 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin
 from kernelet.learners.base.progress import CallbackSupportMixin
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @lazy_methods
@@ -26,6 +27,7 @@ class KernelFeatures(
     """A transformer that ends in a `KernelMachine`; subclasses only learn it."""
 
     machine_: KernelMachine
+    _reading = Reading.FEATURES
     # whether kernel values are divided by their size before they are squared; if not,
     # `training_kernel` refuses those with squares beyond double precision
     _rescales_kernel_values = False

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_X_y
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.parameters import bits_or_none, choice, count
 from kernelet.learners.base.training_data import class_weights
-from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
+from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.direct.coefficient_bits import in_few_bits
 from kernelet.learners.direct.few_bits import svm_judge
@@ -27,6 +27,7 @@ from kernelet.learners.direct.reduced_set import (
 )
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 from kernelet.machine.rounding import vector_grid
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum, auto
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -24,17 +22,7 @@ from kernelet.learners.base.model_file import SavableMixin, require, require_out
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
-
-
-class Reading(StrEnum):
-    """What is predicted from the outputs of a machine."""
-
-    SCORES = auto()  # nothing: a machine by itself
-    VALUES = auto()  # targets of a regression
-    FEATURES = auto()  # of a transformer
-    OUTLIERS = auto()  # +1 or -1
-    CLASSES = auto()  # the class of the largest score, or of the sign where there is one
-    PAIRS = auto()  # the class of most votes of the pairs
+from kernelet.machine.reading import Reading, largest_score, most_votes, ordered_votes
 
 
 class Compressed(HasVectors, SavableMixin, BaseEstimator):
@@ -110,6 +98,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
         The labels.
     """
 
+    _reading = Reading.CLASSES
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -119,8 +108,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class labels."""
         scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
+        labels: NDArray[Any] = self.classes_[largest_score(scores)]
         return labels
 
     def _check_loaded(self) -> None:
@@ -143,6 +131,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         Whether ties between votes are broken by the scores, as in the original model.
     """
 
+    _reading = Reading.PAIRS
     classes_: NDArray[Any]
     decision_function_shape_: str
     break_ties_: bool
@@ -160,17 +149,12 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         scores = self.pair_scores(X)
         if self.decision_function_shape_ == "ovo":
             return scores
-        votes, confidence = self._tally(scores)
-        shares: FloatArray = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
-        return shares
+        return ordered_votes(scores, self.classes_.size)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class labels by votes; ties go to the first class, as in LIBSVM, or to higher scores."""
-        if self.break_ties_:
-            votes = self.decision_function(X)
-        else:
-            votes, _ = self._tally(self.pair_scores(X))
-        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
+        codes = most_votes(self.pair_scores(X), self.classes_.size, self.break_ties_)
+        labels: NDArray[Any] = self.classes_[codes]
         return labels
 
     def _check_loaded(self) -> None:
@@ -178,23 +162,13 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         require_outputs(self, self.classes_.size * (self.classes_.size - 1) // 2)
         choice("decision_function_shape", self.decision_function_shape_, ("ovr", "ovo"))
 
-    def _tally(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n_classes = self.classes_.size
-        votes = np.zeros((scores.shape[0], n_classes))
-        confidence = np.zeros_like(votes)
-        for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-            first = scores[:, column] > 0
-            votes[first, i] += 1
-            votes[~first, j] += 1
-            confidence[:, i] += scores[:, column]
-            confidence[:, j] -= scores[:, column]
-        return votes, confidence
-
 
 @lazy_methods
 @saved(error_norm_=float, relative_error_=float)
 class CompressedRegressor(RegressorMixin, Compressed):
     """Predicts the machine's values."""
+
+    _reading = Reading.VALUES
 
     def predict(self, X: Any) -> FloatArray:
         """Values of shape (n,) for one output, else (n, n_outputs)."""
@@ -205,6 +179,8 @@ class CompressedRegressor(RegressorMixin, Compressed):
 @saved(error_norm_=float, relative_error_=float)
 class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compressed):
     """The machine's outputs are features."""
+
+    _reading = Reading.FEATURES
 
     def transform(self, X: Any) -> FloatArray:
         """Features of shape (n, n_outputs)."""
@@ -226,6 +202,8 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
     offset_ : ndarray of shape (1,)
         The offset: ``decision_function = score_samples - offset_``.
     """
+
+    _reading = Reading.OUTLIERS
 
     @property
     def offset_(self) -> FloatArray:
@@ -251,9 +229,12 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
 
 
 READINGS: dict[str, type[Compressed]] = {
-    Reading.CLASSES: CompressedClassifier,
-    Reading.PAIRS: CompressedPairwiseClassifier,
-    Reading.VALUES: CompressedRegressor,
-    Reading.FEATURES: CompressedTransformer,
-    Reading.OUTLIERS: CompressedOutlierDetector,
+    kind._reading: kind
+    for kind in (
+        CompressedClassifier,
+        CompressedPairwiseClassifier,
+        CompressedRegressor,
+        CompressedTransformer,
+        CompressedOutlierDetector,
+    )
 }

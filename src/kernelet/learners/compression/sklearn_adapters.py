@@ -22,13 +22,14 @@ from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.regressor import KernelRegressor
-from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
+from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.gaussian_process_adapters import mean_of_process
 from kernelet.learners.direct.kernel_fisher_discriminant import KernelFisherDiscriminant
 from kernelet.learners.direct.sparse_kernel_pca import SparseKernelPCA
 from kernelet.learners.direct.sparse_one_class import SparseOneClassSVM
 from kernelet.learners.lp_subspace.kernel_subspace import KernelSubspace
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @dataclass(frozen=True, eq=False)

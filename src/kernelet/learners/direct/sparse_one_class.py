@@ -26,6 +26,7 @@ from kernelet.learners.direct.problems.interval import OneClassProblem
 from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
+from kernelet.machine.reading import Reading
 
 
 @lazy_methods
@@ -132,6 +133,7 @@ class SparseOneClassSVM(
     """
 
     machine_: KernelMachine
+    _reading = Reading.OUTLIERS
     _learns_features = False
     # whether kernel values are divided by their size before they are squared; if not,
     # `training_kernel` refuses those with squares beyond double precision
