@@ -284,11 +284,22 @@ def test_places_between_two_frames_count(page):
     assert picture(page, "#draw-seen") not in seen
 
 
+# A cross, a dot, a plus, a triangle, a zigzag, a grid: not one of ten digits.
+DRAWINGS = (
+    [[(-100, -100), (100, 100)], [(-100, 100), (100, -100)]],
+    [[(0, 0), (1, 1)]],
+    [[(0, -100), (0, 100)], [(-100, 0), (100, 0)]],
+    [[(0, -100), (100, 100), (-100, 100), (0, -100)]],
+    [[(-100, -100), (-50, 100), (0, -100), (50, 100), (100, -100)]],
+    [[(x, -100), (x, 100)] for x in (-80, 0, 80)] + [[(-100, y), (100, y)] for y in (-50, 50)],
+)
+
+
 def test_it_says_when_it_is_unsure(page, data):
     press(page, one(page, "#draw-clear"))
     assert text_of(page, "draw-answer") == "unsure"
     found = set()
-    for strokes in ([[(-100, -100), (100, 100)], [(-100, 100), (100, -100)]], [[(0, 0), (1, 1)]]):
+    for strokes in DRAWINGS:
         write(page, strokes)
         unsure = max(scores_shown(page)) <= 0
         assert (text_of(page, "draw-answer") == "unsure") == unsure

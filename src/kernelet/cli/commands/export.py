@@ -118,7 +118,7 @@ def _files(arguments: argparse.Namespace, form: Format) -> tuple[str, list[str]]
             ending = form.endings[0]
             named = Path(path).with_suffix(ending)
             raise UsageError(
-                f"a file for {form.name} ends in {ending}, and the header gets its name: -o {named}"
+                f"a file for {form.name} ends in {ending}, which another file shares: -o {named}"
             )
         files.append(str(header))
     for file in files:
