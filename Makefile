@@ -21,6 +21,11 @@ PYTHON_FREE_THREADED ?= $(shell for p in python3.14t python3.13t; do \
 	if command -v "$$p" >/dev/null 2>&1; then echo "$$p"; break; fi; done)
 
 PIP := -m pip --disable-pip-version-check install --quiet --quiet
+# What pip says of files and of unpacking them: a first installation takes a minute or two.
+NOISY_PIP := -m pip --disable-pip-version-check install --progress-bar off
+TELL := while read -r line; do case "$$line" in *.metadata*) ;; \
+	Downloading*|"Using cached"*) echo "  $$line" ;; \
+	"Installing collected"*) echo "  Installing them" ;; esac; done
 SOURCES := $(shell find src -type f ! -name '*.pyc' ! -name '*.nb?')
 # A process per core, and so one thread of BLAS in each. The tests of a class or module stay
 # together, since they share what is slow to set up.
@@ -153,8 +158,10 @@ $(VENV)/.lint: extras = lint
 $(VENV)/.bench: extras = bench
 $(VENV)/.docs: extras = docs
 $(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.package $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
-	@echo "installing kernelet[$(extras)] into $(VENV)"
-	@$(VENV)/bin/python $(PIP) --editable '.[$(extras)]'
+	@echo "installing kernelet[$(extras)] and what it needs into $(VENV), which takes a minute or two the first time"
+	@rm -f $@.failed
+	@{ $(VENV)/bin/python $(NOISY_PIP) --editable '.[$(extras)]' || touch $@.failed; } | { $(TELL); }
+	@! rm $@.failed 2>/dev/null
 	@touch $@
 
 $(VENV_OLDEST)/.test: pyproject.toml requirements/oldest.txt $(SOURCES) | $(VENV_OLDEST)/bin/python

@@ -35,9 +35,12 @@ N_VECTORS, BITS = 20, 4
 # Reads rows of doubles from a file, writes class numbers to another.
 _NODE = """
 import { readFileSync, writeFileSync } from "node:fs";
-import { predict, classes } from "./machine.mjs";
+import { predict, classes, metadata } from "./machine.mjs";
+const { nFeatures } = metadata;
 const bytes = readFileSync("rows.bin");
-const rows = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+const numbers = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+const rows = Array.from({ length: numbers.length / nFeatures }, (_, i) =>
+  numbers.subarray(i * nFeatures, (i + 1) * nFeatures));
 const codes = new Map(classes.map((label, code) => [label, code]));
 writeFileSync("codes.bin", Int32Array.from(predict(rows), (label) => codes.get(label)));
 """

@@ -21,8 +21,7 @@ for (const { module, rows, calls } of JSON.parse(readFileSync(0, "utf8"))) {
   const numbers = rows.map((row) => row.map(Number));
   const answer = { classes: machine.classes, metadata: machine.metadata };
   for (const call of calls) answer[call] = text(machine[call](numbers));
-  const flat = machine.decisionFunction(Float64Array.from(numbers.flat()));
-  answer.flat = text(flat);
+  answer.oneByOne = text(numbers.map((row) => machine.decisionFunction(Float64Array.from(row))));
   answers.push(answer);
 }
 console.log(JSON.stringify(answers));

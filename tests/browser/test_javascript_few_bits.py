@@ -40,7 +40,7 @@ def test_every_kernel(bits, tmp_path):
     n_compact = 0
     for (machine, X), answer in zip(machines, run_modules(tasks, tmp_path), strict=True):
         found = numbers(answer["decisionFunction"]).reshape(len(X), -1)
-        assert_array_equal(numbers(answer["flat"]).reshape(found.shape), found)
+        assert_array_equal(numbers(answer["oneByOne"]).reshape(found.shape), found)
         limit = bound(machine, X)
         assert (np.abs(found - expected(machine, X)) <= limit).all()
         ours = machine.decision_function(X).reshape(found.shape)

@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
+from handwriting import STROKES, jumps
 from kernelet import KernelMachine
 from kernelet.export.documents import without_formulas
 from kernelet.kernels import kernel_from_specification
@@ -209,24 +210,107 @@ def test_a_digit_is_read_as_python_reads_it(page, data):
         scores = machine.decision_function([np.array(example) / 16.0])[0]
         values = [float(node.text) for node in every(page, "#draw-scores .value")]
         np.testing.assert_allclose(values, scores, atol=0.0051)
-        assert text_of(page, "draw-answer") == str(writer["model"]["classes"][scores.argmax()])
+        label = str(writer["model"]["classes"][scores.argmax()])
+        assert text_of(page, "draw-answer") == (label if scores.max() > 0 else "unsure")
         press(page, one(page, "#draw-next"))
 
 
-def test_a_digit_can_be_written(page):
+def write(page, strokes):
+    """Strokes on a clean pad by a mouse that jumps from place to place, with nothing between."""
     press(page, one(page, "#draw-clear"))
-    before = [node.text for node in every(page, "#draw-scores .value")]
     pad = one(page, "#draw-canvas")
     scroll_to(page, pad)
-    chain = ActionChains(page).move_to_element_with_offset(pad, 0, -120).click_and_hold()
-    for _ in range(8):
-        chain = chain.move_by_offset(0, 30)
-    chain.release().perform()
-    written = [node.text for node in every(page, "#draw-scores .value")]
-    assert written != before
-    assert text_of(page, "draw-answer") == "1"
+    chain = ActionChains(page, duration=0)
+    for stroke in strokes:
+        (x, y), *others = stroke
+        chain.move_to_element_with_offset(pad, int(x), int(y)).click_and_hold()
+        for x, y in others:
+            chain.move_to_element_with_offset(pad, int(x), int(y))
+        chain.release()
+    chain.perform()
+
+
+@pytest.mark.parametrize("slant", [0.0, 0.25])
+def test_ten_digits_of_a_mouse_are_read(page, screenshots, slant):
+    read = {}
+    for digit, strokes in STROKES.items():
+        places = [jumps(stroke, 240, 20, slant) - (120, 120) for stroke in strokes]
+        write(page, places)
+        for stroke in places:
+            assert np.hypot(*np.diff(stroke, axis=0).T)[:-1].min() > 19
+        read[digit] = text_of(page, "draw-answer")
+        assert page.save_screenshot(str(screenshots / f"written-{digit}-{slant}.png"))
+    assert sum(str(digit) == answer for digit, answer in read.items()) >= 8, read
+
+
+def scores_shown(page):
+    return [float(node.text) for node in every(page, "#draw-scores .value")]
+
+
+def test_strokes_are_joined(page):
+    """Two places at the ends of a line are the line."""
+    answers = []
+    for places in ([(0, -120), (0, 120)], [(0, y) for y in range(-120, 121, 10)]):
+        write(page, [places])
+        answers.append((text_of(page, "draw-answer"), scores_shown(page)))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == "1"
     ActionChains(page).send_keys(Keys.ARROW_RIGHT, Keys.SPACE).perform()
-    assert [node.text for node in every(page, "#draw-scores .value")] != written
+    assert scores_shown(page) != answers[0][1]
+
+
+def test_places_between_two_frames_count(page):
+    """A pen that writes within one frame: its moves come as one event, of several places."""
+    write(page, [])
+    seen = page.execute_script(
+        "const pad = document.getElementById('draw-canvas'), box = pad.getBoundingClientRect();"
+        "const at = (kind, places, options) => { const all = places.map(([x, y]) =>"
+        " new PointerEvent(kind, {pointerId: 1, clientX: box.left + x, clientY: box.top + y,"
+        " buttons: 1})); const last = all[all.length - 1];"
+        " return new PointerEvent(kind, {pointerId: 1, clientX: last.clientX,"
+        " clientY: last.clientY, buttons: 1, coalescedEvents: all}); };"
+        "pad.setPointerCapture = () => {};"
+        "const row = () => document.getElementById('draw-seen').toDataURL();"
+        "const images = [];"
+        "for (const places of [[[60, 260], [260, 260]], [[60, 40], [60, 260], [260, 260]]]) {"
+        " document.getElementById('draw-clear').click();"
+        " pad.dispatchEvent(at('pointerdown', [[60, 40]]));"
+        " pad.dispatchEvent(at('pointermove', places));"
+        " pad.dispatchEvent(at('pointerup', [[260, 260]])); images.push(row()); }"
+        "return images"
+    )
+    assert seen[0] == seen[1]
+    write(page, [[(-100, -120), (100, 100)]])  # what the last place alone would be
+    assert picture(page, "#draw-seen") not in seen
+
+
+# A cross, a dot, a plus, a triangle, a zigzag, a grid: not one of ten digits.
+DRAWINGS = (
+    [[(-100, -100), (100, 100)], [(-100, 100), (100, -100)]],
+    [[(0, 0), (1, 1)]],
+    [[(0, -100), (0, 100)], [(-100, 0), (100, 0)]],
+    [[(0, -100), (100, 100), (-100, 100), (0, -100)]],
+    [[(-100, -100), (-50, 100), (0, -100), (50, 100), (100, -100)]],
+    [[(x, -100), (x, 100)] for x in (-80, 0, 80)] + [[(-100, y), (100, y)] for y in (-50, 50)],
+)
+
+
+def test_it_says_when_it_is_unsure(page, data):
+    press(page, one(page, "#draw-clear"))
+    assert text_of(page, "draw-answer") == "unsure"
+    found = set()
+    for strokes in DRAWINGS:
+        write(page, strokes)
+        unsure = max(scores_shown(page)) <= 0
+        assert (text_of(page, "draw-answer") == "unsure") == unsure
+        assert text_of(page, "draw-says") == ("It is" if unsure else "It reads")
+        found.add(unsure)
+    for _ in data["writer"]["examples"]:
+        press(page, one(page, "#draw-next"))
+        unsure = max(scores_shown(page)) <= 0
+        assert (text_of(page, "draw-answer") == "unsure") == unsure
+        found.add(unsure)
+    assert found == {False, True}
 
 
 def choose_method(page, name):
@@ -325,7 +409,7 @@ def test_light_and_dark(page, demo_run, screenshots):
     assert page.save_screenshot(str(screenshots / "demo-light.png"))
 
 
-@pytest.mark.parametrize("width", [360, 768, 1600])
+@pytest.mark.parametrize("width", [360, 390, 768, 1600])
 def test_every_width(page, demo_run, screenshots, width):
     show(page, demo_run, width=width)
     assert page.execute_script(
@@ -333,6 +417,45 @@ def test_every_width(page, demo_run, screenshots, width):
     )
     assert page.save_screenshot(str(screenshots / f"demo-{width}.png"))
     assert len(places(page)) > 10
+
+
+def box_of(page, selector):
+    script = "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()"
+    return page.execute_script(script, selector)
+
+
+def test_a_phone_shows_the_chart_at_once(page, demo_run):
+    """All points of it, on 390 by 844 pixels, before anybody has scrolled."""
+    show(page, demo_run, width=390, height=844)
+    points = page.execute_script(
+        "return [...document.querySelectorAll('.point .mark')].map("
+        "(node) => node.getBoundingClientRect().bottom)"
+    )
+    assert len(points) > 10 and max(points) < 844
+    assert box_of(page, "#frontier")["top"] < 844 / 2
+    # below it, what changes it
+    assert box_of(page, "#frontier-axis")["top"] > box_of(page, ".chart svg")["bottom"]
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_the_table_scrolls_inside_its_card(page, demo_run, screenshots, width):
+    show(page, demo_run, width=width, height=844)
+    card, scroll = box_of(page, "#figures"), box_of(page, "#figures .scroll")
+    assert card["left"] <= scroll["left"] and scroll["right"] <= card["right"] <= width
+    n_columns = len(every(page, "#figures thead th"))
+    names = "#figures tbody tr:nth-child(2) th"
+    for column in range(2, n_columns + 1):
+        selector = f"#figures tbody tr:nth-child(2) td:nth-child({column})"
+        page.execute_script(
+            "const cell = document.querySelector(arguments[0]), scroll = cell.closest('.scroll');"
+            "scroll.scrollLeft = cell.offsetLeft - scroll.clientWidth + cell.offsetWidth",
+            selector,
+        )
+        cell, name = box_of(page, selector), box_of(page, names)
+        # beside the names, which stay where they are
+        assert name["left"] == pytest.approx(scroll["left"], abs=1.0)
+        assert name["right"] <= cell["left"] + 1 and cell["right"] <= scroll["right"] + 1
+    assert page.save_screenshot(str(screenshots / f"table-{width}.png"))
 
 
 def test_everything_to_press_has_a_name(page):

@@ -206,6 +206,8 @@ def exporter(name="mine", dtype=None, has_dtype=False):
         (exporter(), {"endings": []}, "mine needs an ending"),
         (exporter(), {"header": ".mine"}, "another one for a header"),
         (exporter(), {"header": "h"}, "an ending of mine must be"),
+        (exporter(), {"header": ".a.b.c"}, "an ending of mine must be"),
+        (exporter(), {"header": [".h", ".i"]}, "another one for a header"),
         (exporter(), {"dtypes": ["float32"]}, "dtypes and a parameter called dtype, or neither"),
         (exporter(has_dtype=True), {}, "dtypes and a parameter called dtype, or neither"),
         (
@@ -222,6 +224,17 @@ def test_what_cannot_be_registered(function, options, message):
     with pytest.raises(ValueError, match=message):
         register_format(**{"endings": [".mine"], **options})(function)
     assert before == FORMATS
+
+
+def test_a_second_file_for_each_ending(monkeypatch):
+    monkeypatch.setattr(formats, "_REGISTERED", dict(FORMATS))
+    register_format(endings=[".mine", ".own"], header=[".d.mine", ".d.own"])(exporter())
+    form = registered_formats()["mine"]
+    assert form.header == ".d.mine"
+    assert form.header_path(Path("a/b.own")) == Path("a/b.d.own")
+    assert form.header_path(Path("a/b.txt")) is None
+    assert FORMATS["c"].header_path(Path("b.c")) == Path("b.h")
+    assert FORMATS["json"].header_path(Path("b.json")) is None
 
 
 def test_registering_again(monkeypatch):

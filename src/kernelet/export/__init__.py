@@ -2,6 +2,7 @@
 
 from kernelet.export.formats import register_format
 from kernelet.export.javascript import javascript
+from kernelet.export.javascript_package import javascript_package
 from kernelet.export.libsvm import libsvm
 from kernelet.export.to_c.exporter import c
 from kernelet.export.to_json.exporter import json, json_schema
@@ -12,6 +13,7 @@ from kernelet.export.to_onnx.pipeline import register_skl2onnx
 __all__ = [
     "c",
     "javascript",
+    "javascript_package",
     "json",
     "json_schema",
     "libsvm",

@@ -1,5 +1,5 @@
-// Rows of a table: objects that name their columns, scaled and made indicators as in training.
-// null, NaN, undefined and "" are missing values; columns that are not needed are ignored.
+// Rows of a table: cells that are scaled and made indicators as in training. null, NaN, undefined
+// and "" are missing values.
 
 function isMissing(cell) {
   return cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
@@ -30,16 +30,10 @@ function indicators({ categories, hasMissing }, cell) {
   return Array.from({ length: width }, (_, i) => Number(i === place));
 }
 
-function encodedRow(columns, row) {
-  if (row === null || typeof row !== "object" || Array.isArray(row) || ArrayBuffer.isView(row)) {
-    const got = row !== null && typeof row === "object" ? "an array" : String(row);
-    throw new TypeError(`a row must be an object with a value for each column, got ${got}`);
-  }
-  return columns.flatMap((column) => {
-    if (!Object.hasOwn(row, column.name)) {
-      throw new RangeError(`a row has no column ${JSON.stringify(column.name)}`);
-    }
-    const cell = row[column.name];
+// The cells of a row, in the order of the columns.
+function encodedRow(columns, cells) {
+  return columns.flatMap((column, place) => {
+    const cell = cells[place];
     if (column.kind === "category") return indicators(column, cell);
     return [(numberOf(column, cell) - column.shift) / column.scale];
   });

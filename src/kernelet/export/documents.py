@@ -19,6 +19,9 @@ from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibra
 from kernelet.machine.columns import Number
 from kernelet.machine.texts import is_visible
 
+# Whole numbers beyond are not all numbers in JavaScript, but they are all BigInts.
+_LARGEST_INTEGER = 2**53 - 1
+
 
 def calibration_document(calibration: Calibration | None) -> dict[str, Any] | None:
     """What makes probabilities of scores, with NumPy's arrays."""
@@ -100,6 +103,28 @@ def script_json(value: Any, **options: Any) -> str:
     """
     text = json.dumps(value, **options)
     return re.sub("[<>&\x7f]", lambda found: _by_number(found.group()), text)
+
+
+def script_value(value: Any) -> str:
+    r"""A value in JavaScript: as JSON has it, but for long integers and keys of objects.
+
+    Examples
+    --------
+    >>> print(script_value({"label": "</b>", "codes": [True, 2**53]}))
+    { label: "\u003c/b\u003e", codes: [true, 9007199254740992n] }
+    """
+    if isinstance(value, np.ndarray):
+        if value.ndim == 1:
+            return f"[{numbers_text(value)}]"
+        rows = [f"    {numbers_text(row)}," for row in value]
+        return "\n".join(["[", *rows, "  ]"])
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key}: {script_value(v)}" for key, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(script_value, value))}]"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_INTEGER:
+        return f"{value}n"
+    return script_json(value)
 
 
 def _by_number(character: str) -> str:

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -15,6 +16,8 @@ Exporter = TypeVar("Exporter", bound=Callable[..., Any])
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # A path's ending as `pathlib` splits it off, in small letters: ".C" finds ".c".
 _ENDING = re.compile(r"\.[a-z0-9_]{1,63}")
+# TypeScript's have two parts, as in ".d.mts".
+_HEADER = re.compile(r"(\.[a-z0-9_]{1,63}){1,2}")
 # The command line names its output after the model, which must not be overwritten.
 _MODEL_ENDING = ".kernelet"
 
@@ -50,9 +53,9 @@ class Format:
         What numbers can be stored in, if there is a choice.
     dtype : str or None
         The default; None is the model's own.
-    header : str or None
-        Ending of a second file, which has the name of the first: its own ending must then be that
-        of the format.
+    headers : tuple of str
+        Endings of a second file that has the name of the first, one for each of the endings; none
+        where there is no such file.
     """
 
     name: str
@@ -60,14 +63,26 @@ class Format:
     endings: tuple[str, ...]
     dtypes: tuple[str, ...] = ()
     dtype: str | None = None
-    header: str | None = None
+    headers: tuple[str, ...] = ()
+
+    @property
+    def header(self) -> str | None:
+        """Ending of the second file by default, if there is one."""
+        return self.headers[0] if self.headers else None
+
+    def header_path(self, path: Path) -> Path | None:
+        """Where the second file goes, if the first has one of the endings."""
+        for ending, header in zip(self.endings, self.headers, strict=False):
+            if path.suffix == ending:
+                return path.with_suffix(header)
+        return None
 
 
 _REGISTERED: dict[str, Format] = {}
 
 
 def register_format(
-    *, endings: Sequence[str], dtypes: Sequence[str] = (), header: str | None = None
+    *, endings: Sequence[str], dtypes: Sequence[str] = (), header: str | Sequence[str] | None = None
 ) -> Callable[[Exporter], Exporter]:
     """Make an exporter known by the name of its function, a decorator.
 
@@ -83,8 +98,9 @@ def register_format(
         Endings of file names, such as ".c", the default first.
     dtypes : sequence of str, default=()
         What ``dtype`` may be, besides its default.
-    header : str or None, default=None
-        Ending of a second file that is written beside the first.
+    header : str, sequence of str or None, default=None
+        Ending of a second file that is written beside the first; a sequence has one for each of
+        the endings.
 
     Returns
     -------
@@ -117,7 +133,8 @@ def register_format(
     """
 
     def decorate(exporter: Exporter) -> Exporter:
-        form = _checked(exporter, tuple(endings), tuple(dtypes), header)
+        headers = [header] * len(endings) if isinstance(header, str) else header or ()
+        form = _checked(exporter, tuple(endings), tuple(dtypes), tuple(headers))
         _REGISTERED[form.name] = form
         return exporter
 
@@ -128,7 +145,7 @@ def _checked(
     exporter: Any,
     endings: tuple[str, ...],
     dtypes: tuple[str, ...],
-    header: str | None,
+    headers: tuple[str, ...],
 ) -> Format:
     name = getattr(exporter, "__name__", None)
     if not callable(exporter) or not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -137,13 +154,14 @@ def _checked(
             f"underscores and begins with a letter; got {exporter!r}."
         )
     default = _default_dtype(exporter, name, dtypes)
-    for ending in (*endings, *(() if header is None else (header,))):
-        if not isinstance(ending, str) or not _ENDING.fullmatch(ending) or ending == _MODEL_ENDING:
+    for ending in (*endings, *headers):
+        pattern = _ENDING if ending in endings else _HEADER
+        if not isinstance(ending, str) or not pattern.fullmatch(ending) or ending == _MODEL_ENDING:
             raise ValueError(
                 f"an ending of {name} must be a point with small letters, digits and underscores "
                 f"behind it, and not {_MODEL_ENDING}; got {ending!r}."
             )
-    if not endings or header in endings:
+    if not endings or {*headers} & {*endings} or len(headers) not in (0, len(endings)):
         raise ValueError(f"{name} needs an ending of file names, and another one for a header.")
     for known in _REGISTERED.values():
         # a cell of a notebook that runs again makes its function again
@@ -159,7 +177,7 @@ def _checked(
             raise ValueError(
                 f"the ending {taken[0]!r} is that of the format {known.name!r} already."
             )
-    return Format(name, exporter, endings, dtypes, default, header)
+    return Format(name, exporter, endings, dtypes, default, headers)
 
 
 def _default_dtype(exporter: Callable[..., Any], name: str, dtypes: tuple[str, ...]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ from kernelet.export.compact import (
 from kernelet.export.documents import (
     calibration_document,
     kernel_document,
-    numbers_text,
     scaling_of,
-    script_json,
+    script_value,
 )
 from kernelet.export.formats import register_format
+from kernelet.export.javascript_types import HEADERS, declarations, declarations_path
 from kernelet.export.model import cast, exported_model
 from kernelet.export.projection import projected
 from kernelet.export.rounding import centre, warn_of_lost_digits
@@ -32,37 +33,41 @@ from kernelet.machine.columns import Category, Number
 from kernelet.persistence.atomic import write_atomically
 
 DTYPES = ("float32", "float64")
-# Whole numbers beyond are not all numbers in JavaScript, but they are all BigInts.
-_LARGEST_INTEGER = 2**53 - 1
 
 _MODULE = """\
 // A kernel machine: {summary}.
 // Made by kernelet {version}. It needs nothing else, in browsers and in node:
 //
 //   import {{ predict, decisionFunction }} from "./machine.mjs";
-//   predict({rows}
+//   predict({row});     // of one row, {of_row}
+//   predict([{row}, ...]);   // one answer for each row
 
 const model = {model};
 
 {runtime}
 export const {{ decisionFunction, predict, predictProba, classes, metadata }} = makeMachine(model);
 """
-_ROWS = "[[...], [...]]);   // an array of rows, or one typed array of all their numbers"
-_ROWS_OF_TABLES = "[{ column: value, ... }, ...]);"
 
 
-@register_format(endings=[".mjs", ".js"], dtypes=DTYPES)
+@register_format(endings=[*HEADERS], dtypes=DTYPES, header=[*HEADERS.values()])
 def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
     r"""Write a model as a JavaScript module.
 
     .. math:: f_k(x) = \sum_j \beta_{jk} \, k(x, z_j) + b_k
 
-    The module depends on nothing. It exports ``decisionFunction(rows)``, ``predict(rows)``,
-    ``predictProba(rows)`` for models with a calibration, ``classes`` and ``metadata``. Rows are an
-    array of arrays, or one typed array that holds them one after the other. The results are those
-    of the model in Python: a number or a label for each row, or an array of scores for each row.
-    For a row with NaN the scores are NaN and the label is null. A row for a TableModel is an object
-    that names its columns; null and NaN are missing values there.
+    The module depends on nothing. It exports ``decisionFunction``, ``predict``, ``predictProba``
+    for models with a calibration, ``classes`` and ``metadata``. The functions take a row or an
+    array of rows, and return one answer or an array of them: those of the model in Python, a label,
+    a number, or an array of scores for each row. Anything else is a TypeError or a RangeError that
+    says what was expected.
+
+    A row is an array or a typed array of numbers, or an object that names its columns where the
+    model knows names. A row for a TableModel may hold numbers and texts; null, NaN and "" are
+    missing values there, and columns that are not needed are ignored. Otherwise, the scores of a
+    row with NaN are NaN and its label is null.
+
+    TypeScript's declarations go beside the module: ``machine.d.mts`` for ``machine.mjs``,
+    ``machine.d.ts`` for ``machine.js``, and none for other endings.
 
     A machine in few bits (``vector_bits``) is written as the integers that it is made of, in
     base64, whatever ``dtype`` says: its numbers are then exactly those of the machine in Python.
@@ -75,7 +80,7 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
         Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge. Also a
         pipeline of scalers and one of these.
     path : path-like
-        By custom it ends in ".mjs". The file is there as a whole or not at all.
+        By custom it ends in ".mjs". Each file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None
         What the numbers are stored in, but of machines in few bits; None keeps the machine's own.
         Computed is in float64.
@@ -106,29 +111,49 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     ...     print(open(path).readline().strip())
     // A kernel machine: 2 vectors of 1 feature, 1 output.
     """
-    text = javascript_module(model, dtype)
+    document = document_with_warnings(model, dtype)
+    beside = declarations_path(Path(path))
+    write_atomically(path, module_text(document).encode("utf-8"))
+    if beside is not None:
+        write_atomically(beside, declarations(document).encode("utf-8"))
+
+
+def document_with_warnings(model: Any, dtype: str | None = None) -> dict[str, Any]:
+    """The `model_document`; warns if ``dtype`` keeps too few digits of the vectors."""
+    document = model_document(model, dtype)
     if dtype is not None:
         machine = exported_model(model, with_columns=True).machine
         if compact_form(machine) is None:
             projection, inner = projected(machine, dtype)
             is_moved = projection is None or projection.matrix is None
             warn_of_lost_digits(inner, dtype, _origin(inner, dtype) if is_moved else 0.0)
-    write_atomically(path, text.encode("utf-8"))
+    return document
 
 
 def javascript_module(model: Any, dtype: str | None = None) -> str:
     """The text that `javascript` writes."""
-    document = model_document(model, dtype)
+    return module_text(model_document(model, dtype))
+
+
+def module_text(document: dict[str, Any]) -> str:
+    """The text of the module for a `model_document`."""
+    has_columns = document["columns"] is not None
+    return _MODULE.format(
+        summary=summary(document),
+        version=hooks.version,
+        row="{ column: value, ... }" if has_columns else "[number, ...]",
+        of_row="an object or an array of its cells" if has_columns else "an array or a typed array",
+        model=_literal(document),
+        runtime=runtime(has_columns, with_tables=document["vectorBits"] is not None),
+    )
+
+
+def summary(document: dict[str, Any]) -> str:
+    """The shape of a `model_document` in words."""
     counts = (("nVectors", "vector"), ("nFeatures", "feature"), ("nOutputs", "output"))
     vectors, features, outputs = (_counted(document[key], word) for key, word in counts)
     bits = document["vectorBits"]
-    return _MODULE.format(
-        summary=f"{vectors} of {features}{f' in {bits} bits' if bits else ''}, {outputs}",
-        version=hooks.version,
-        rows=_ROWS_OF_TABLES if document["columns"] else _ROWS,
-        model=_literal(document),
-        runtime=runtime(with_columns=document["columns"] is not None, with_tables=bits is not None),
-    )
+    return f"{vectors} of {features}{f' in {bits} bits' if bits else ''}, {outputs}"
 
 
 def runtime(with_columns: bool = False, with_tables: bool = False) -> str:
@@ -264,20 +289,5 @@ def _counted(count: int, word: str) -> str:
 
 def _literal(document: dict[str, Any]) -> str:
     """An object literal with one line for each key and for each row of an array."""
-    lines = [f"  {key}: {_value(value)}," for key, value in document.items()]
+    lines = [f"  {key}: {script_value(value)}," for key, value in document.items()]
     return "\n".join(["{", *lines, "}"])
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        if value.ndim == 1:
-            return f"[{numbers_text(value)}]"
-        rows = [f"    {numbers_text(row)}," for row in value]
-        return "\n".join(["[", *rows, "  ]"])
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key}: {_value(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_INTEGER:
-        return f"{value}n"
-    return script_json(value)

@@ -161,6 +161,55 @@ function temperatureProbabilities({ inverse_temperature: inverse }, scores) {
 
 const probabilitiesBy = { sigmoid: sigmoidProbabilities, temperature: temperatureProbabilities };
 
+const isObject = (value) => typeof value === "object" && value !== null;
+const isList = (value) =>
+  Array.isArray(value) || (ArrayBuffer.isView(value) && typeof value.length === "number");
+
+// Of errors: what was given, and a few of names that may be thousands.
+function inWords(value) {
+  if (isList(value)) return `an array of ${value.length}`;
+  if (isObject(value)) return "an object";
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "string") return String(value);
+  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
+}
+function namesInWords(names) {
+  const few = names.slice(0, 5).map((name) => JSON.stringify(name)).join(", ");
+  return few + (names.length > 5 ? ` and ${names.length - 5} more` : "");
+}
+
+// Takes a row, an array or an object that names its columns, and returns its numbers in order.
+function rowReader({ nFeatures, featureNames: names, columns }) {
+  const [width, cells] = columns ? [columns.length, "cells"] : [nFeatures, "numbers"];
+  const named = names ? `, or an object with ${namesInWords(names)}` : "";
+  const expected = `an array of ${width} ${cells}${named}`;
+  const known = new Set(names);
+
+  function byName(row) {
+    if (!names) throw new TypeError(`a row must be ${expected}: the model knows no names; got an object`);
+    const missing = names.filter((name) => !Object.hasOwn(row, name));
+    const unknown = Object.keys(row).filter((name) => !known.has(name));
+    const besides = unknown.length > 0 ? `${namesInWords(unknown)}, which the model does not know` : "";
+    if (missing.length > 0) {
+      throw new RangeError(`a row has no column ${namesInWords(missing)}${besides && `, but ${besides}`}`);
+    }
+    // as in Python: a table may have more columns, an array with names of features may not
+    if (besides && !columns) throw new RangeError(`a row has the columns ${besides}`);
+    return names.map((name) => row[name]);
+  }
+
+  return (given) => {
+    if (!isObject(given)) {
+      throw new TypeError(`expected a row (${expected}) or an array of rows, got ${inWords(given)}`);
+    }
+    const row = isList(given) ? given : byName(given);
+    if (row.length !== width) {
+      throw new RangeError(`a row must be ${expected}, got ${row.length}; several rows are an array of rows`);
+    }
+    return columns ? encodedRow(columns, row) : row;
+  };
+}
+
 function makeMachine(given) {
   const model = given.vectorBits ? unpacked(given) : given;
   const { nFeatures, nVectors, nOutputs, classes, calibration } = model;
@@ -180,35 +229,26 @@ function makeMachine(given) {
   const combined = matrix ? new Float64Array(matrix.length / nUsed) : point;
   const { scaling } = model;
   const scaled = scaling ? (x, f) => (x - scaling.shift[f]) / scaling.scale[f] : (x) => x;
-  const featuresOf = model.columns ? (row) => encodedRow(model.columns, row) : (row) => row;
+  const numbersOf = rowReader(model);
 
-  // rows: an array of rows, or one typed array that holds them one after the other
-  function eachRow(rows, visit) {
-    if (ArrayBuffer.isView(rows)) {
-      if (rows.length % nFeatures !== 0) {
-        throw new RangeError(`rows hold ${rows.length} numbers, which are no rows of ${nFeatures}`);
-      }
-      const n = rows.length / nFeatures;
-      return Array.from({ length: n }, (_, i) =>
-        visit(rows.subarray(i * nFeatures, (i + 1) * nFeatures)));
+  // One answer for a row, or one for each of an array of rows; `gathered` makes one of the latter.
+  function answers(given, visit, gathered = (list) => list) {
+    if (!Array.isArray(given)) return visit(given);
+    const nRows = given.filter(isObject).length; // cells are no objects, rows are
+    if (nRows === 0 && given.length > 0) return visit(given);
+    if (nRows < given.length) {
+      const other = given.find((row) => !isObject(row));
+      throw new TypeError(`rows must all be arrays or objects, got ${inWords(other)} among them`);
     }
-    // an object that is no list would be one without rows
-    if (typeof rows?.[Symbol.iterator] !== "function" || typeof rows === "string") {
-      throw new TypeError(`rows must be an array of rows, got ${rows === null ? "null" : typeof rows}`);
-    }
-    return Array.from(rows, visit);
+    return gathered(given.map((row) => visit(row)));
   }
 
   function outputs(given) {
-    const row = featuresOf(given);
-    if (row?.length !== nFeatures) {
-      const got = row?.length === undefined ? typeof row : `${row.length} numbers`;
-      throw new RangeError(`a row must hold ${nFeatures} numbers, got ${got}`);
-    }
+    const row = numbersOf(given);
     let nothing = 0; // NaN where any feature is, in use or not
     for (let f = 0; f < nFeatures; f++) {
       if (typeof row[f] !== "number") {
-        throw new TypeError(`a row must hold numbers, got ${typeof row[f]} in column ${f}`);
+        throw new TypeError(`a row must hold numbers, got ${inWords(row[f])} in column ${f}`);
       }
       if (Number.isNaN(row[f])) nothing = NaN;
     }
@@ -245,29 +285,24 @@ function makeMachine(given) {
     return Number.isNaN(values[0]) ? -1 : Number(values[0] > 0);
   }
 
-  // one number for each row where a model has one, otherwise an array for each row
-  function shaped(list) {
-    return nOutputs === 1 ? Float64Array.from(list, (values) => values[0]) : list;
+  // a number where a model has one, otherwise an array; of rows one array of such numbers
+  const valuesOf = (values) => (nOutputs === 1 ? values[0] : values);
+  const gatheredValues = nOutputs === 1 ? (list) => Float64Array.from(list) : undefined;
+  const side = (value) => (Number.isNaN(value) ? null : value >= 0 ? 1 : -1);
+
+  function decisionFunction(given) {
+    return answers(given, (row) => valuesOf(scores(row)), gatheredValues);
   }
 
-  function decisionFunction(rows) {
-    return shaped(eachRow(rows, scores));
+  function predict(given) {
+    if (model.reading === "values") return answers(given, (row) => valuesOf(outputs(row)), gatheredValues);
+    if (model.reading === "outliers") return answers(given, (row) => side(outputs(row)[0]));
+    return answers(given, (row) => classes[codeOf(row)] ?? null);
   }
 
-  function predict(rows) {
-    if (model.reading === "values") return shaped(eachRow(rows, outputs));
-    if (model.reading === "outliers") {
-      return eachRow(rows, (row) => {
-        const value = outputs(row)[0];
-        return Number.isNaN(value) ? null : value >= 0 ? 1 : -1;
-      });
-    }
-    return eachRow(rows, (row) => classes[codeOf(row)] ?? null);
-  }
-
-  function predictProba(rows) {
+  function predictProba(given) {
     if (!calibration) throw new Error("the model has no calibration, so no probabilities");
-    return eachRow(rows, (row) => probabilitiesBy[calibration.kind](calibration, outputs(row)));
+    return answers(given, (row) => probabilitiesBy[calibration.kind](calibration, outputs(row)));
   }
 
   const { kernelet, dtype, vectorBits, nBytes, reading, featureNames } = model;

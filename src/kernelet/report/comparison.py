@@ -56,14 +56,24 @@ class Measured:
     fit_seconds: float
 
     @property
+    def percent_wrong(self) -> float:
+        """The test error as it is shown."""
+        return round(100 * self.test_error, 1)
+
+    @property
+    def shown_microseconds(self) -> float:
+        """Microseconds a row as they are shown."""
+        return round(self.microseconds_per_row, 2)
+
+    @property
     def cells(self) -> list[str]:
         """A row of a table: the name, and every figure as text."""
         return [
             self.model,
-            f"{100 * self.test_error:.1f} %",
+            f"{self.percent_wrong:.1f} %",
             str(self.vectors),
             str(self.kernel_values_per_row),
-            f"{self.microseconds_per_row:.2f}",
+            f"{self.shown_microseconds:.2f}",
             str(self.model_bytes),
             f"{self.fit_seconds:.2f}",
         ]

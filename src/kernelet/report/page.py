@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from kernelet._hooks import hooks
@@ -17,9 +18,11 @@ from kernelet.export.javascript import runtime
 from kernelet.machine.texts import visible
 from kernelet.report.comparison import Compared, Measured
 from kernelet.report.digits import digits_document
+from kernelet.report.documents import document_list
+from kernelet.report.headline import Headline, headline
 
 # In the order in which they are one script; that of the exporter comes first.
-_SCRIPTS = ("common.js", "frontier.js", "vectors.js", "digit.js", "board.js", "main.js")
+_SCRIPTS = ("common.js", "frontier.js", "ink.js", "vectors.js", "digit.js", "board.js", "main.js")
 HEADINGS = (
     "model",
     "test error",
@@ -47,6 +50,8 @@ class Demo:
         As `board_document` makes it.
     facts : dict
         Of the data: "train_rows", "test_rows", "columns", "kernel", "C".
+    folder : Path or None
+        Where the page will be: it leads to documents that are there.
     """
 
     compared: Sequence[Compared]
@@ -54,6 +59,7 @@ class Demo:
     examples: Sequence[Sequence[int]]
     board: Mapping[str, Any]
     facts: Mapping[str, Any]
+    folder: Path | None = None
 
 
 def demo_page(demo: Demo) -> str:
@@ -71,16 +77,19 @@ def demo_page(demo: Demo) -> str:
     """
     style = _asset("page.css")
     script = "\n".join(["", runtime(), *map(_asset, _SCRIPTS)])
-    svm, best = demo.compared[0].figures, best_small([entry.figures for entry in demo.compared])
+    figures = [entry.figures for entry in demo.compared]
+    about = headline(figures, demo.facts["test_rows"])
     parts = {
-        "title": _html(f"{best.vectors} vectors do the work of {svm.vectors}"),
-        "lead": _html(_lead(svm, best)),
-        "tiles": "".join(_tiles(svm, best)),
+        "title": _html(about.title),
+        # a figure and its sign stay in one line
+        "lead": _html(_lead(about)).replace(" %", "&nbsp;%"),
+        "tiles": "".join(_tiles(about)),
         "board_rows": str(len(demo.board["points"])),
         "data": _html(_data_text(demo.facts)),
-        "table": figures_table([entry.figures for entry in demo.compared]),
+        "table": figures_table(figures),
         "remarks": "Times are those of one thread, of predictions in batches. No fit time includes "
         "the compilation of the training loops, which comes once.",
+        "documents": document_list(demo.folder),
         "version": _html(hooks.version),
         "style": style,
         "style_hash": _hash(style),
@@ -101,18 +110,6 @@ def page_document(demo: Demo) -> dict[str, Any]:
     }
 
 
-def best_small(models: Sequence[Measured]) -> Measured:
-    """The machine that the page is about: the fewest vectors within a point of the SVM's error.
-
-    Where there is none, the one with the least error.
-    """
-    svm, *small = models
-    near = [model for model in small if model.test_error <= svm.test_error + 0.01]
-    if near:
-        return min(near, key=lambda model: (model.vectors, model.test_error))
-    return min(small, key=lambda model: (model.test_error, model.vectors))
-
-
 def figures_table(models: Sequence[Measured]) -> str:
     """The figures as a table of HTML, which needs no JavaScript."""
     head = "".join(f'<th scope="col">{_html(heading)}</th>' for heading in HEADINGS)
@@ -124,32 +121,35 @@ def _row(model: Measured, is_full: bool) -> str:
     name, *figures = model.cells
     kind = ' class="full"' if is_full else ""
     data = "".join(f"<td>{figure}</td>" for figure in figures)
-    return f'<tr{kind}><th scope="row">{_html(name)}</th>{data}</tr>'
+    # on a phone a long name may go on in the next line at a capital
+    broken = re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", _html(name))
+    return f'<tr{kind}><th scope="row">{broken}</th>{data}</tr>'
 
 
-def _lead(svm: Measured, best: Measured) -> str:
-    points = 100 * (best.test_error - svm.test_error)
-    # less than 0.05 would be printed as 0.0
-    cost = "at the same error" if abs(points) < 0.05 else f"for {points:+.1f} points of error"
+def _lead(about: Headline) -> str:
     return (
-        f"On handwritten digits, {best.method} with {best.vectors} vectors needs "
-        f"{svm.vectors / best.vectors:.0f} times fewer kernel values a row than the full support "
-        f"vector machine, {cost}. Everything on this page was trained by one command."
+        f"On handwritten digits, {about.small.method} with {about.small.vectors} vectors needs "
+        f"{about.fewer} times fewer kernel values a row than the full support vector machine. "
+        f"{about.verdict}."
     )
 
 
-def _tiles(svm: Measured, best: Measured) -> list[str]:
+def _tiles(about: Headline) -> list[str]:
     def tile(name: str, value: str, before: str) -> str:
         texts = (_html(name), _html(value), _html(before))
         return "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>".format(*texts)
 
-    speed = svm.microseconds_per_row / best.microseconds_per_row
-    size = svm.model_bytes / best.model_bytes
+    svm, small = about.svm, about.small
+    times = (svm.shown_microseconds, small.shown_microseconds)
     return [
-        tile("vectors", best.cells[2], f"in place of {svm.vectors}"),
-        tile("faster", f"{speed:.0f} times", f"{best.microseconds_per_row:.2f} µs a row"),
-        tile("smaller", f"{size:.0f} times", f"{best.model_bytes / 1000:.1f} kB"),
-        tile("test error", best.cells[1], f"full SVM: {svm.cells[1]}"),
+        tile("vectors", str(small.vectors), f"in place of {svm.vectors}"),
+        tile("faster", f"{about.faster} ×", "{1:.2f} µs a row, not {0:.2f}".format(*times)),
+        tile(
+            "smaller",
+            f"{about.smaller} ×",
+            f"{small.model_bytes:,} bytes, not {svm.model_bytes:,}",
+        ),
+        tile("test error", f"{small.percent_wrong:.1f} %", f"the SVM: {svm.percent_wrong:.1f} %"),
     ]
 
 

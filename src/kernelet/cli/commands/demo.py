@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.arguments import seed
@@ -20,7 +21,8 @@ from kernelet.cli.progress import progress_bar
 from kernelet.cli.writing import check_output, replaced_file
 
 if TYPE_CHECKING:
-    from kernelet.report.comparison import Compared, Measured
+    from kernelet.report.comparison import Compared
+    from kernelet.report.headline import Headline
     from kernelet.report.methods import DemoTask
 
 USAGE = "kernelet demo [--vectors M ...] [-o FILE | --no-html] [--json]"
@@ -47,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train, measure, print, write the page."""
     from kernelet.report.comparison import digits_task
+    from kernelet.report.headline import headline
     from kernelet.report.page import Demo, demo_page
 
     output = Output.from_arguments(arguments)
@@ -61,16 +64,18 @@ def run(arguments: argparse.Namespace) -> None:
     sizes = sorted({*asked, *FRONTIER}) if arguments.output else asked
     compared, board, seconds = learn_all(task, sizes, arguments, output)
     if arguments.output:
-        page = demo_page(Demo(compared, asked, _examples(task), board, facts))
+        folder = Path(arguments.output).absolute().parent
+        page = demo_page(Demo(compared, asked, _examples(task), board, facts, folder))
         with replaced_file(arguments.output) as stream:
             stream.write(page)
     models = [entry.figures for entry in compared]
     shown = [model for model in models if model.budget is None or model.budget in asked]
+    about = headline(shown, data["test_rows"])
     size = f"{n} rows to train, {data['test_rows']} to test, {n_pixels} pixels, 10 classes"
     output.text(f"digits: {size}", f"kernel: {facts['kernel']}, C = {facts['C']:g}", "")
     output.table(HEADINGS, [model.cells for model in shown])
     output.text(
-        *("", *textwrap.wrap(conclusion(*shown), 80)),
+        *("", *textwrap.wrap(conclusion(about), 80)),
         f"The training loops took {seconds:.1f} s to compile, or to load if they were; no fit time",
         "includes it. Times are those of one thread.",
     )
@@ -122,14 +127,11 @@ def _examples(task: DemoTask) -> list[list[int]]:
     return examples
 
 
-def conclusion(svc: Measured, *small: Measured) -> str:
-    """What the table says, in one sentence about the most accurate machine of a size asked for."""
-    asked = [model for model in small if model.budget is not None] or list(small)
-    best = min(asked, key=lambda model: (model.test_error, model.vectors))
-    points = 100 * (best.test_error - svc.test_error)
+def conclusion(about: Headline) -> str:
+    """What the table says, in one sentence about one machine."""
+    small, svm = about.small, about.svm
     return (
-        f"{best.method} with {best.vectors} vectors in place of {svc.vectors}: "
-        f"{svc.kernel_values_per_row / best.kernel_values_per_row:.0f} times fewer kernel values a "
-        f"row, {svc.microseconds_per_row / best.microseconds_per_row:.0f} times faster, "
-        f"{svc.model_bytes / best.model_bytes:.0f} times smaller, {points:+.1f} points of error."
+        f"{small.method} with {small.vectors} vectors in place of {svm.vectors}: {about.fewer} "
+        f"times fewer kernel values a row, {about.faster} times faster, {about.smaller} times "
+        f"smaller. {about.verdict}."
     )

@@ -37,11 +37,9 @@ function drawBoard() {
   function field(entry) {
     if (!fields.has(entry)) {
       const machine = makeMachine(entry.model);
-      const rows = new Float64Array(2 * GRID * GRID);
-      for (let place = 0; place < GRID * GRID; place++) {
-        rows[2 * place] = (side * Math.floor(place / GRID)) / (GRID - 1);
-        rows[2 * place + 1] = (side * (place % GRID)) / (GRID - 1);
-      }
+      const at = (i) => (side * i) / (GRID - 1);
+      const rows = Array.from({ length: GRID * GRID }, (_, place) =>
+        [at(Math.floor(place / GRID)), at(place % GRID)]);
       fields.set(entry, { machine, values: machine.decisionFunction(rows) });
     }
     return fields.get(entry);

@@ -1,4 +1,6 @@
-// A pad of eight by eight pixels, classified by the machine as one writes.
+// A pad to write a digit on, read by the machine as one writes.
+
+const PEN = 18; // width of a stroke on the canvas, which is 320 wide
 
 function drawDigit() {
   const canvas = byId("draw-canvas");
@@ -7,62 +9,88 @@ function drawDigit() {
   const { nVectors, nFeatures } = machine.metadata;
   byId("draw-machine").textContent = `${report.writer.name}, ${nVectors} vectors of ${nFeatures} pixels.`;
   const cell = canvas.width / PIXELS;
-  let pixels = new Float64Array(PIXELS * PIXELS);
+  let strokes = []; // what is written; none while the pad shows pixels
+  let row = new Float64Array(PIXELS * PIXELS);
+  let pen = null; // the pointer that writes
   let cursor = null; // of the keyboard
   let next = 0;
 
-  function draw() {
-    const [paper, ink, line, accent] = ["--card", "--text", "--line", "--accent"].map(colour);
-    pixels.forEach((value, place) => {
+  function drawPixels(paper, ink, line) {
+    row.forEach((value, place) => {
       context.fillStyle = rgb(mixed(paper, ink, value));
       context.fillRect((place % PIXELS) * cell, Math.floor(place / PIXELS) * cell, cell, cell);
     });
-    context.strokeStyle = rgb(line);
-    context.lineWidth = 1;
+    Object.assign(context, { strokeStyle: rgb(line), lineWidth: 1 });
     for (let i = 1; i < PIXELS; i++) {
       context.strokeRect(i * cell, -1, 0, canvas.height + 2);
       context.strokeRect(-1, i * cell, canvas.width + 2, 0);
     }
+  }
+  function drawStrokes(paper, ink) {
+    context.fillStyle = rgb(paper);
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    Object.assign(context, { strokeStyle: rgb(ink), lineWidth: PEN, lineCap: "round", lineJoin: "round" });
+    for (const [first, ...others] of strokes) {
+      context.beginPath();
+      context.moveTo(...first);
+      for (const point of [first, ...others]) context.lineTo(...point);
+      context.stroke();
+    }
+  }
+  function draw() {
+    const [paper, ink, line, accent] = ["--card", "--text", "--line", "--accent"].map(colour);
+    if (strokes.length > 0) drawStrokes(paper, ink);
+    else drawPixels(paper, ink, line);
     if (cursor !== null) {
-      context.strokeStyle = rgb(accent);
-      context.lineWidth = 4;
+      Object.assign(context, { strokeStyle: rgb(accent), lineWidth: 4, lineJoin: "miter" });
       context.strokeRect((cursor % PIXELS) * cell + 2, Math.floor(cursor / PIXELS) * cell + 2, cell - 4, cell - 4);
     }
+    paintDigit(byId("draw-seen"), row);
   }
   function answer() {
     draw();
-    const [scores] = machine.decisionFunction([pixels]);
-    byId("draw-answer").textContent = String(machine.predict([pixels])[0]);
-    showBars(byId("draw-scores"), machine.classes, Array.from(scores));
+    const scores = Array.from(machine.decisionFunction(row));
+    const isSure = row.some((ink) => ink > 0) && scores.some((score) => score > 0);
+    byId("draw-says").textContent = isSure ? "It reads" : "It is";
+    byId("draw-answer").textContent = isSure ? String(machine.predict(row)) : "unsure";
+    showBars(byId("draw-scores"), machine.classes, scores);
   }
 
-  // A brush about a pixel wide, which leaves some ink around it.
-  function brush(event) {
+  // A browser reports a few places of a fast hand at once; lines join them.
+  function write(event) {
     const box = canvas.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * PIXELS - 0.5;
-    const y = ((event.clientY - box.top) / box.height) * PIXELS - 0.5;
-    pixels.forEach((value, place) => {
-      const distance = Math.hypot((place % PIXELS) - x, Math.floor(place / PIXELS) - y);
-      const ink = Math.max(0, Math.min(1, 1.35 - distance));
-      pixels[place] = event.shiftKey ? Math.max(0, value - ink) : Math.max(value, ink);
-    });
+    const coalesced = event.getCoalescedEvents?.() ?? [];
+    for (const { clientX, clientY } of coalesced.length > 0 ? coalesced : [event]) {
+      const place = [(clientX - box.left) / box.width, (clientY - box.top) / box.height];
+      strokes[strokes.length - 1].push(place.map((share) => share * canvas.width));
+    }
+    row = rowOfStrokes(strokes);
     answer();
   }
   canvas.addEventListener("pointerdown", (event) => {
+    if (pen !== null) return; // a second finger
     canvas.setPointerCapture(event.pointerId);
-    brush(event);
+    pen = event.pointerId;
+    strokes.push([]);
+    write(event);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (event.buttons) brush(event);
+    if (event.pointerId === pen) write(event);
   });
+  for (const kind of ["pointerup", "pointercancel", "lostpointercapture"]) {
+    canvas.addEventListener(kind, (event) => {
+      if (event.pointerId === pen) pen = null;
+    });
+  }
   canvas.addEventListener("keydown", (event) => {
     const [x, y] = [(cursor ?? 0) % PIXELS, Math.floor((cursor ?? 0) / PIXELS)];
     const limited = (value) => Math.max(0, Math.min(PIXELS - 1, value));
     const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (moves[event.key]) cursor = limited(x + moves[event.key][0]) + PIXELS * limited(y + moves[event.key][1]);
-    else if (event.key === " ") pixels[cursor ?? 0] = pixels[cursor ?? 0] > 0.5 ? 0 : 1;
+    else if (event.key === " ") row[cursor ?? 0] = row[cursor ?? 0] > 0.5 ? 0 : 1;
     else return;
     event.preventDefault();
+    strokes = []; // from here on it is pixels that are changed
     answer();
   });
   canvas.addEventListener("focus", () => {
@@ -74,15 +102,16 @@ function drawDigit() {
     draw();
   });
 
-  function nextDigit() {
-    pixels = Float64Array.from(report.writer.examples[next++ % report.writer.examples.length], (level) => level / 16);
+  function show(levels) {
+    strokes = [];
+    row = Float64Array.from(levels, (level) => level / 16);
     answer();
   }
+  function nextDigit() {
+    show(report.writer.examples[next++ % report.writer.examples.length]);
+  }
   byId("draw-next").addEventListener("click", nextDigit);
-  byId("draw-clear").addEventListener("click", () => {
-    pixels.fill(0);
-    answer();
-  });
+  byId("draw-clear").addEventListener("click", () => show(new Array(PIXELS * PIXELS).fill(0)));
   whenThemeChanges(draw);
   nextDigit();
 }

@@ -1,7 +1,5 @@
 // The vectors of the digits' machines, as images, with what each says of the classes.
 
-const PIXELS = 8;
-
 // Ink for what lies in [0, 1], another colour for less than no ink.
 function paintDigit(canvas, pixels) {
   const [paper, ink, below] = ["--card", "--text", "--below"].map(colour);
