@@ -83,12 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.bits is not None:
         methods.require_bits(arguments.method)
         arguments.bytes = True  # which are what bits are about
-    data = read_training_data(arguments, output)
+    data = read_training_data(arguments, output).sampled(arguments.sample, arguments.seed)
     encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
     with hearing_interrupts() as interrupts:
         search = _search(arguments, estimator, data, encoder, output)
     seconds = time.perf_counter() - start
+    data.remark_on_rows(seconds, [], output)
     entries = entries_of(search)
     if arguments.csv:
         with replaced_file(arguments.csv) as stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import re
@@ -10,6 +11,7 @@ from collections import Counter
 from typing import IO, Any
 
 from kernelet.cli.errors import DataError, one_line
+from kernelet.cli.tables.notation import COMMA
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import is_number
 
@@ -21,6 +23,7 @@ _PIECE = 1 << 16
 # by then is hardly a table, and may never end.
 _LONGEST_LINE = 1 << 26
 _LINE_END = re.compile("[\r\n]")
+_LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 
 
 class Rewound(io.RawIOBase):
@@ -58,6 +61,30 @@ def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
                 "a table? Say --format if it is not a text file, --encoding if it is not utf-8"
             )
     return "".join(line), b"".join(data)
+
+
+def first_rows(source: Source, data: bytes, options: dict[str, Any]) -> list[list[str]]:
+    """The cells of the rows, without the heading, that are whole in the first bytes of a file.
+
+    A row that is cut off is left out, unless it is the only one.
+    """
+    text = codecs.getincrementaldecoder(codec(source))(errors="replace").decode(data)
+    lines = io.StringIO(text, newline="")
+    rows: list[list[str]] = []
+    with contextlib.suppress(csv.Error):  # a cell beyond csv's limit: the rows before it will do
+        rows.extend(csv.reader(lines, delimiter=options["sep"], skipinitialspace=True))
+    rows = [row for row in rows if row][0 if source.no_header else 1 :]
+    return rows if len(rows) < 2 or text.endswith(("\r", "\n")) else rows[:-1]
+
+
+def with_a_row(stream: IO[bytes], first: bytes) -> bytes:
+    """The first bytes of a file and as many more as it takes for a row below the heading."""
+    while len(_LINE_ENDS.findall(first)) < 2 and len(first) < _LONGEST_LINE:
+        piece = _read_some(stream, _PIECE)
+        if not piece:
+            break
+        first += piece
+    return first
 
 
 def codec(source: Source) -> str:
@@ -110,7 +137,8 @@ def _check_heading(source: Source, cells: list[str]) -> None:
     if not cells:
         return  # pandas reports an empty file, or finds the heading below blank lines
     names = [cell.strip() for cell in cells]
-    if all(is_number(name) for name in names) and not _are_consecutive(names):
+    numbers = (is_number(name) or COMMA.is_number(name) for name in names)
+    if all(numbers) and not _are_consecutive(names):
         raise DataError(
             f"the first line of {source.name} holds numbers, not names of columns; "
             "say --no-header if it is a row"
