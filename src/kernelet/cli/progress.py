@@ -149,19 +149,22 @@ def rows_bar(output: Output, source: Source) -> Iterator[Callable[[Table], None]
 def _rich_progress(unit: str, total: int | None) -> Any:
     from rich import progress
     from rich.console import Console
+    from rich.table import Column
 
     count = "{task.completed:.0f} " + unit
     if total is not None and unit != "%":
-        count += " of at most {task.total:.0f}"
+        count = "{task.completed:.0f}/{task.total:.0f} " + unit
     columns: list[Any] = [
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}", markup=False),  # it may name a file
-        progress.BarColumn(),
+        # what the text leaves: W, gain and the time left are more than a longer bar
+        progress.BarColumn(bar_width=None, table_column=Column(ratio=1)),
         progress.TimeElapsedColumn(),
     ]
     if unit:
         columns.insert(3, progress.TextColumn(count))
-    return progress.Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return progress.Progress(*columns, console=console, transient=True, expand=True)
 
 
 @contextmanager

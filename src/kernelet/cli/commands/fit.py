@@ -128,7 +128,7 @@ def learn(
         output.hearing_warnings() as caught,
         progress_bar(output, text, *((most, "steps") if most > 0 else (None, ""))) as bar,
         hearing_interrupts() as interrupts,
-        watched(estimator, bar, text) as steps,
+        watched(estimator, bar, "learning") as steps,  # short, for narrow terminals
     ):
         try:
             estimator.fit(rows, data.labels)

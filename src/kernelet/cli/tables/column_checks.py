@@ -19,6 +19,7 @@ from kernelet.cli.errors import DataError, listed, quoted
 from kernelet.cli.output import Output
 from kernelet.cli.tables.notation import options_for
 from kernelet.cli.tables.table import Table, is_text, missing_cells, row_numbers
+from kernelet.machine.cells import as_texts
 
 # A column of text with more values than this is left out if few rows share one. Fewer are learned
 # from, or do no harm: each costs one feature.
@@ -31,6 +32,8 @@ _MANY_CATEGORIES = 100
 _MOST_CATEGORIES = 1000
 # The share of texts that must be dates for a column of dates: some may be mistyped.
 _MOSTLY = 0.9
+# Texts that are looked at for it: their share is then known to a hundredth or two.
+_ENOUGH_DATES = 1000
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY = (
@@ -66,13 +69,13 @@ def checked_columns(table: Table, wanted: Collection[str], output: Output) -> Ta
             if _is_left_out(table, name, name in wanted, output):
                 left_out.append(name)
         else:
-            _check_numbers(table, name, output)
+            _check_numbers(table, name, name in wanted, output)
     if left_out and len(left_out) == len(table.columns):
         raise DataError(f"{table.source} has no other column to learn from")
     return table.without(*left_out)
 
 
-def _check_numbers(table: Table, name: str, output: Output) -> None:
+def _check_numbers(table: Table, name: str, is_wanted: bool, output: Output) -> None:
     values = table.columns[name]
     missing = missing_cells(values)
     if np.isinf(values).any():
@@ -91,7 +94,7 @@ def _check_numbers(table: Table, name: str, output: Output) -> None:
             f"column {name!r} misses {int(missing.sum())} of {len(values)} numbers; the mean "
             "of the others replaces them (--drop-missing leaves such rows out)"
         )
-    elif _counts_rows(values):
+    elif not is_wanted and _counts_rows(values):
         output.warn(
             f"column {name!r} counts from {values.min():.0f} to {values.max():.0f}, each number "
             f"once, like the numbers of rows; leave it out with --drop {quoted(name)} if it is that"
@@ -109,8 +112,7 @@ def _counts_rows(values: NDArray[Any]) -> bool:
 def _is_left_out(table: Table, name: str, is_wanted: bool, output: Output) -> bool:
     """Whether a column of text is left out; says so, or what else is odd about it."""
     values = table.columns[name]
-    texts = [text for text in values[~missing_cells(values)].tolist() if isinstance(text, str)]
-    distinct = list(dict.fromkeys(texts))
+    distinct = list(dict.fromkeys(text for text in as_texts(values) if text is not None))
     many = len(distinct) > _MANY_TEXTS and 2 * len(distinct) > len(values)
     is_id = many or (len(distinct) == len(values) > _FEW_ROWS)
     if is_wanted and len(distinct) <= _MOST_CATEGORIES:
@@ -168,7 +170,8 @@ def _warn_of_categories(name: str, distinct: list[str], n_rows: int, output: Out
 
 
 def _share_of_dates(distinct: list[str]) -> float:
-    return float(np.mean([_is_date(text.strip()) is not None for text in distinct]))
+    first = distinct[:_ENOUGH_DATES]
+    return float(np.mean([_is_date(text.strip()) is not None for text in first]))
 
 
 def _marked(distinct: list[str]) -> str:

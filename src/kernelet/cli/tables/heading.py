@@ -63,7 +63,7 @@ def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
     return "".join(line), b"".join(data)
 
 
-def first_rows(source: Source, data: bytes, options: dict[str, Any]) -> list[list[str]]:
+def first_rows(source: Source, data: bytes, separator: str) -> list[list[str]]:
     """The cells of the rows, without the heading, that are whole in the first bytes of a file.
 
     A row that is cut off is left out, unless it is the only one.
@@ -72,7 +72,7 @@ def first_rows(source: Source, data: bytes, options: dict[str, Any]) -> list[lis
     lines = io.StringIO(text, newline="")
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):  # a cell beyond csv's limit: the rows before it will do
-        rows.extend(csv.reader(lines, delimiter=options["sep"], skipinitialspace=True))
+        rows.extend(csv.reader(lines, delimiter=separator, skipinitialspace=True))
     rows = [row for row in rows if row][0 if source.no_header else 1 :]
     return rows if len(rows) < 2 or text.endswith(("\r", "\n")) else rows[:-1]
 
@@ -100,9 +100,9 @@ def nul_bytes(source: Source) -> str:
     )
 
 
-def reading_options(source: Source, line: str) -> dict[str, Any]:
-    """What pandas must know to read a file that begins with this line."""
-    separator = source.separator or max(SEPARATORS, key=line.count)
+def reading_options(source: Source, line: str, first: bytes) -> dict[str, Any]:
+    """What pandas must know to read a file that begins with this line, and with these bytes."""
+    separator = source.separator or _guessed_separator(source, line, first)
     try:
         cells = next(csv.reader([line], delimiter=separator), [])
     except (csv.Error, TypeError) as error:  # a cell beyond csv's limit; a separator of two letters
@@ -124,6 +124,31 @@ def reading_options(source: Source, line: str) -> dict[str, Any]:
         "index_col": False,
         "skipinitialspace": True,
     }
+
+
+def _guessed_separator(source: Source, line: str, first: bytes) -> str:
+    """What occurs most often in the first line, unless that is the comma of names or numbers."""
+    likely = max(SEPARATORS, key=line.count)
+    others = [other for other in SEPARATORS if other != likely and other in line]
+    if likely != "," or not others:
+        return likely
+    for other in others:
+        if all("," not in cell or COMMA.is_number(cell) for cell in line.split(other)):
+            return other
+    fitting = [
+        separator
+        for separator in (likely, *others)
+        if len(_widths(source, line, first, separator)) == 1
+    ]
+    return fitting[0] if fitting else likely
+
+
+def _widths(source: Source, line: str, first: bytes, separator: str) -> set[int]:
+    """How many cells the heading and the first rows have: one number if the separator is right."""
+    with contextlib.suppress(csv.Error):
+        heading = next(csv.reader([line], delimiter=separator), [])
+        return {len(heading), *map(len, first_rows(source, first, separator))}
+    return set()
 
 
 def _read_some(stream: IO[bytes], most: int) -> bytes:

@@ -193,11 +193,12 @@ def _opened(
     _pandas()  # before anything is read
     stream = opened(source, stack)
     line, first = read_first_line(source, stream)
-    options = reading_options(source, line)
+    first = with_a_row(stream, first)
+    options = reading_options(source, line, first)
     how: dict[str, Any] = {"notation": source.notation, "remarks": ()}
     if source.notation is None:
-        first = with_a_row(stream, first)
-        how |= _recognised(source, first_rows(source, first, options), line, options, text)
+        rows = first_rows(source, first, options["sep"])
+        how |= _recognised(source, rows, line, options, text)
     if how["notation"] is not None:
         options["decimal"] = how["notation"].decimal
     if not source.is_regular:
