@@ -171,6 +171,9 @@ class TestThousands:
         table.to_csv(tmp_path / "a.csv", index=False, sep=";")
         done = call("fit", "a.csv", *FIT, code=3)
         assert "--decimal , or --thousands ,, or --text a" in done.err
+        # also where each occurs several times: nobody means dozens of categories
+        pd.concat([table] * 5).to_csv(tmp_path / "b.csv", index=False, sep=";")
+        assert "--decimal , or --thousands ,, or --text a" in call("fit", "b.csv", *FIT, code=3).err
         expected = np.array([float(cell.replace(",", ".")) for cell in cells])
         for options, mean in (
             (("--decimal", ","), expected.mean()),
@@ -426,6 +429,24 @@ class TestReadingBar:
         assert call("fit", "a.csv", *FIT).err == ""
         monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
         assert call("fit", "a.csv", *FIT, "-q").err == ""
+
+    def test_names_of_files_do_nothing_to_a_terminal(self, monkeypatch, capsys):
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        for has_rich in (True, False):
+            if not has_rich:
+                monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name: None)
+            source = Source("[red]a[/red]\x1b[2J", "csv")
+            with progress.bytes_bar(Output("fit"), source) as read:
+                read(2000)
+            shown = capsys.readouterr().err
+            assert "reading [red]a[/red]\\x1b[2J" in shown and "\x1b[2J" not in shown
+
+    def test_it_is_there_before_anything_is_imported(self, frame, call, monkeypatch, tmp_path):
+        written(frame, tmp_path / "a\x1b[2J.csv")
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        said = call("fit", "a\x1b[2J.csv", *FIT).err
+        shown = "reading a\\x1b[2J.csv"
+        assert said.startswith(f"\r{shown}\r{' ' * len(shown)}\r")
 
     def test_of_stdin(self, monkeypatch, capsys, frame):
         content = io.BytesIO(frame.to_csv(index=False).encode())

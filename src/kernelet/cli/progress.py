@@ -106,6 +106,22 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
 
 @contextmanager
+def starting(text: str, quiet: bool) -> Iterator[None]:
+    """A line on a terminal while Python imports what a command needs, which may take seconds."""
+    from kernelet.machine.texts import visible
+
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    line = LineBar(visible(text), "")
+    try:
+        line.advance(0)
+        yield
+    finally:
+        line.close()
+
+
+@contextmanager
 def bytes_bar(output: Output, source: Source) -> Iterator[Callable[[int], None]]:
     """A bar for a table that is read; call the function with the bytes of the file so far."""
     from kernelet.cli.output import size

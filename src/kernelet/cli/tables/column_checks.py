@@ -122,11 +122,11 @@ def _is_left_out(table: Table, name: str, is_wanted: bool, output: Output) -> bo
     options = "" if is_wanted else options_for(distinct)
     if options:
         what = f"column {name!r} of {table.source} holds numbers such as {_marked(distinct)!r}"
-        if is_id:
+        if is_id or len(distinct) > _MANY_TEXTS:
             raise DataError(f"{what}; say how to read them: {options}, or {otherwise}")
         output.warn(
-            f"{what}, which are taken as {len(distinct)} categories; {options} makes "
-            f"numbers of them, --text {quoted(name)} means what they are"
+            f"{what}, which are taken as {len(distinct)} categories; {options} makes numbers of "
+            f"them, and --text {quoted(name)} says that they are none"
         )
         return False
     if not is_wanted and distinct and _share_of_dates(distinct) >= _MOSTLY:

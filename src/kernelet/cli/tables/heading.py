@@ -79,12 +79,12 @@ def first_rows(source: Source, data: bytes, separator: str) -> list[list[str]]:
 
 def with_a_row(stream: IO[bytes], first: bytes) -> bytes:
     """The first bytes of a file and as many more as it takes for a row below the heading."""
-    while len(_LINE_ENDS.findall(first)) < 2 and len(first) < _LONGEST_LINE:
-        piece = _read_some(stream, _PIECE)
-        if not piece:
-            break
-        first += piece
-    return first
+    data, n_bytes, n_ends = [first], len(first), len(_LINE_ENDS.findall(first))
+    while n_ends < 2 and n_bytes < _LONGEST_LINE and (piece := _read_some(stream, _PIECE)):
+        data.append(piece)
+        n_bytes += len(piece)
+        n_ends += len(_LINE_ENDS.findall(piece))
+    return b"".join(data)
 
 
 def codec(source: Source) -> str:
