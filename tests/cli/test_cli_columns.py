@@ -303,6 +303,14 @@ class TestColumns:
         assert self.features() == ["x", "day"]
         assert self.fit(call, few, "--text", "day").document["warnings"] == []
 
+    def test_dates_as_numbers(self, rows, call):
+        days = pd.date_range("2023-11-05", periods=90).strftime("%Y%m%d").astype(int)
+        (warned,) = self.fit(call, rows.assign(day=days)).document["warnings"]
+        assert "column 'day' holds numbers such as 20231105, which look like dates" in warned
+        assert "--drop day" in warned and self.features() == ["x", "day"]
+        days = days.to_numpy() + (np.arange(90) == 50) * 70  # no month has so many days
+        assert self.fit(call, rows.assign(day=days)).document["warnings"] == []
+
     def test_what_only_looks_like_dates(self, rows, call):
         """Parts of machines and addresses."""
         codes = np.resize(["1234-56", "10.0.0.1", "12-1"], 90)

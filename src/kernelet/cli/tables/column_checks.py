@@ -94,11 +94,25 @@ def _check_numbers(table: Table, name: str, is_wanted: bool, output: Output) -> 
             f"column {name!r} misses {int(missing.sum())} of {len(values)} numbers; the mean "
             "of the others replaces them (--drop-missing leaves such rows out)"
         )
+    elif not is_wanted and _are_dates(values):
+        output.warn(
+            f"column {name!r} holds numbers such as {values[0]:.0f}, which look like dates; days "
+            f"since some date would be a better number, or leave it out with --drop {quoted(name)}"
+        )
     elif not is_wanted and _counts_rows(values):
         output.warn(
             f"column {name!r} counts from {values.min():.0f} to {values.max():.0f}, each number "
             f"once, like the numbers of rows; leave it out with --drop {quoted(name)} if it is that"
         )
+
+
+def _are_dates(values: NDArray[Any]) -> bool:
+    """Whether these are all of the kind 20240131, whose differences mean nothing."""
+    if values.min() < 1900_01_01 or values.max() > 2100_12_31:
+        return False
+    month, day = values // 100 % 100, values % 100
+    is_date = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (day % 1 == 0)
+    return len(values) > _FEW_ROWS and bool(is_date.all())
 
 
 def _counts_rows(values: NDArray[Any]) -> bool:
