@@ -361,18 +361,19 @@ class TestSample:
         table = pd.DataFrame({"x": rng.normal(size=1000), "y": labels})
         table.to_csv(tmp_path / "a.csv", index=False)
         done = call("fit", "a.csv", *FIT, "--sample", "100", "--json")
-        assert (done.document["rows"], done.document["rows_available"]) == (100, 1000)
-        assert "learned from 100 of 1000 rows (--sample); all of them would take about" in done.err
+        assert (done.document["rows"], done.document["sampled_from"]) == (100, 1000)
+        assert "learned from a sample of 100 of 1000 rows; all of them would take about" in done.err
         chosen = table.iloc[CLASSES.sample(labels, 100, 0)]
         fill = package.load("m.kernelet").encoder.columns[0].fill
         assert fill == pytest.approx(chosen["x"].mean())
-        # rows that are held out are not sampled
-        held_out = call("fit", "a.csv", *FIT, "--sample", "100", "--holdout", "0.4", "--json")
-        assert held_out.document["rows"] == 100 and held_out.document["test"]["rows"] == 400
+        # rows are held out of the sample
+        done = call("fit", "a.csv", *FIT, "--sample", "100", "--holdout", "0.4", "--json")
+        assert (done.document["rows"], done.document["test"]["rows"]) == (60, 40)
+        assert "sample of 100 of 1000 rows" in done.err
         # all rows are no sample
         done = call("fit", "a.csv", *FIT, "--sample", "1000", "--json")
-        assert done.document["rows"] == done.document["rows_available"] == 1000
-        assert "--sample" not in done.err
+        assert (done.document["rows"], done.document["sampled_from"]) == (1000, None)
+        assert "sample" not in done.err
         done = call("fit", "a.csv", *FIT, "--sample", "2", code=2)
         assert "--sample 2 is less than the 3 classes" in done.err
 
@@ -382,9 +383,9 @@ class TestSample:
         table.to_csv(tmp_path / "a.csv", index=False)
         ridge = ("-t", "y", "--method", "sparse-kernel-ridge", "--sample", "80")
         done = call("fit", "a.csv", *ridge, "-m", "3", "-o", "m.kernelet")
-        assert "learned from 80 of 400 rows" in done.err
+        assert "sample of 80 of 400 rows" in done.err
         done = call("frontier", "a.csv", *ridge, "--budgets", "2", "--folds", "2", "--no-svm")
-        assert "2 folds of 80 rows" in done.out and "80 of 400 rows" in done.err
+        assert "2 folds of 80 rows" in done.out and "sample of 80 of 400 rows" in done.err
 
     def test_rows_that_a_search_has_used(self, capsys):
         class Step:

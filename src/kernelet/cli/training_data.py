@@ -39,15 +39,15 @@ class TrainingTable:
         Name of the column of labels, where there is one.
     task : Task
         What the labels are.
-    n_available : int or None
-        Rows that the table has where `table` is a sample of them.
+    sampled : tuple of int or None
+        Rows of the sample that was drawn, before any were held out, and those that there are.
     """
 
     table: Table
     labels: NDArray[Any]
     target: str | None
     task: Task
-    n_available: int | None = None
+    sampled: tuple[int, int] | None = None
 
     def take(self, index: Any) -> TrainingTable:
         """Some of the rows."""
@@ -70,13 +70,13 @@ class TrainingTable:
             ) from error
         return self.take(train), self.take(test)
 
-    def sampled(self, n_rows: int | None, seed: int) -> TrainingTable:
+    def sample(self, n_rows: int | None, seed: int) -> TrainingTable:
         """As many rows as ``--sample`` says; all of them where it says nothing."""
         n_available = len(self.labels)
         if n_rows is None or n_rows >= n_available:
             return self
         chosen = self.task.sample(self.labels, n_rows, seed)
-        return replace(self.take(chosen), n_available=n_available)
+        return replace(self.take(chosen), sampled=(n_rows, n_available))
 
     def remark_on_rows(self, seconds: float, steps: list[Any], output: Output) -> None:
         """Say how many rows a fit has used where that is not all, and what all would take.
@@ -89,20 +89,19 @@ class TrainingTable:
             The last step of the fit, if it has any.
         output : Output
         """
-        n_rows, n_available = len(self.labels), self.n_available
+        n_rows = len(self.labels)
         n_used = min((getattr(step, "n_used", n_rows) for step in steps), default=n_rows)
-        if n_available is not None:
-            text = f"learned from {n_rows} of {n_available} rows (--sample); all of them would take"
-            n_used = n_rows
+        if self.sampled is not None:
+            n_used, n_rows = self.sampled
+            text = f"learned from a sample of {n_used} of {n_rows} rows; all of them would take"
         elif n_used < n_rows:
-            n_available = n_rows
             text = (
                 f"the search used {n_used} of {n_rows} rows, as more of them changed little, and "
                 "the machine all; a search on all rows would take"
             )
         else:
             return
-        about = duration(seconds * n_available / n_used)
+        about = duration(seconds * n_rows / n_used)
         output.remark(f"{text} about {about} if time grows in proportion to rows")
 
     def encoder(self, scaling: str | None) -> ColumnEncoder | None:
@@ -149,7 +148,8 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     labels = task.training_values(chosen, target, arguments.max_classes)
     wanted = [*arguments.text, *arguments.only]
     features = checked_columns(chosen.without(target), wanted, output)
-    return TrainingTable(features, labels, target, task)
+    data = TrainingTable(features, labels, target, task)
+    return data.sample(arguments.sample, arguments.seed)
 
 
 def _features(

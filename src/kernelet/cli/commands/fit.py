@@ -78,7 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
         data, test = data.split(arguments.holdout, arguments.seed)
     elif arguments.test:
         test = read_test_data(arguments, data, output)
-    data = data.sampled(arguments.sample, arguments.seed)
     encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
     if has_budget(arguments):
@@ -212,7 +211,7 @@ def report(
             "vector_bits": None if machine.compact is None else machine.compact.grid.bits,
             "features": machine.n_features,
             "rows": n_rows,
-            "rows_available": data.n_available or n_rows,
+            "sampled_from": None if data.sampled is None else data.sampled[1],
             "classes": classes,
             "target": data.target,
             **facts,

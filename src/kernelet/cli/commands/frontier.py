@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.bits is not None:
         methods.require_bits(arguments.method)
         arguments.bytes = True  # which are what bits are about
-    data = read_training_data(arguments, output).sampled(arguments.sample, arguments.seed)
+    data = read_training_data(arguments, output)
     encoder = data.encoder(arguments.scaling)
     start = time.perf_counter()
     with hearing_interrupts() as interrupts:
