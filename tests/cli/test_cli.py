@@ -24,7 +24,6 @@ from documents import blocks, read
 from integer_machines import compact_machine
 from kernelet._accelerate import interruption
 from kernelet.cli import errors, main
-from kernelet.learners.base.progress import HAS_CALLBACKS
 
 PAGE = "docs/reference/command_line.md"
 NUMBERS = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -351,8 +350,10 @@ def test_a_terminal_has_bars_and_colours_by_default(folder, fitted):
     seen, code = on_a_terminal(folder, *FIT, "-o", "terminal.kernelet")
     assert code == 0
     assert "learning from 110 rows" in seen and colour.search(seen)
-    counted = re.search(r"[1-9]\d* steps of at most \d+", seen)
-    assert bool(counted) == HAS_CALLBACKS
+    counted = re.search(r"[1-9]\d*/\d+ steps", seen)
+    assert counted
+    assert re.search(r"W [\d.e+]+, gain \d+\.\d%, at most \d+ s left", seen)
+    assert "reading train.csv" in seen
     seen, code = on_a_terminal(folder, "evaluate", "model.kernelet", "test.csv", NO_COLOR="1")
     assert code == 0
     assert "─" in seen and not colour.search(seen)

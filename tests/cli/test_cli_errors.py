@@ -18,6 +18,7 @@ import kernelet as package
 from command_line import Called, kernelet, write_flowers
 from kernelet.cli import main, training_data, writing
 
+MEASURES = "sepal length,sepal width,petal length,petal width"
 FIT = ("fit", "train.csv", "-t", "species", "-m", "3", "--drop", "id", "-o", "x.kernelet")
 
 
@@ -111,7 +112,11 @@ WRONG = {
     "unlabelled": (options("unlabelled.csv"), 3, "no value in row 4 of unlabelled.csv"),
     "quantity": (options("prices.csv", "price"), 3, "110 different values in 110 rows"),
     "mistyped number": (options("mistyped.csv"), 3, "'o.2' in row 8"),
-    "ids": ((*FIT[:6], "-o", "x.kernelet"), 3, "leave it out with --drop id"),
+    "only ids": (
+        (*options("train.csv"), "-q", "--drop", f"colour,{MEASURES}"),
+        3,
+        "no other column to learn from",
+    ),
     "near dropped": ((*FIT, "--drop", "idd"), 3, "do you mean 'id'?"),
     "empty column": (options("hole.csv"), 3, "--drop hole"),
     "infinite": (options("infinite.csv"), 3, "infinite number in row 6"),

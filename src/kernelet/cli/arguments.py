@@ -146,4 +146,6 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         add(option, type=names, default=[], metavar="A,B", help=text)
     add("--scaling", choices=SCALINGS, help="of numbers (default: standard; none for LIBSVM)")
     add("--drop-missing", action="store_true", help="leave out rows in which a value is missing")
+    text = "use this many of the rows, drawn at random with each class in proportion"
+    add("--sample", type=count, metavar="N", help=text)
     add("--max-classes", type=count, metavar="N", help="most values that the target may have")

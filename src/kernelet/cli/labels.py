@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed
+from kernelet.cli.tables.notation import options_for
 from kernelet.cli.tables.table import Table, is_number, missing_cells, row_numbers
 
 _LARGEST_INTEGER = 2**53  # beyond it floats skip integers
@@ -115,14 +116,21 @@ def numbers_of(table: Table, target: str | None) -> NDArray[Any]:
     """The target as finite numbers."""
     values = target_values(table, target)
     try:
-        numbers = np.asarray(values, dtype=np.float64)
+        if table.notation is not None and values.dtype.kind == "O":
+            numbers = table.notation.values(values)
+        else:
+            numbers = np.asarray(values, dtype=np.float64)
     except ValueError:
-        place = next(place for place, value in enumerate(values) if not is_number(value))
+        numbers = np.array([float(value) if is_number(value) else np.nan for value in values])
+    if np.isnan(numbers).any():
+        place = int(np.flatnonzero(np.isnan(numbers))[0])
+        options = options_for([str(values[place])])
+        said = f"say {options} if that is how numbers are written; otherwise " if options else ""
         raise DataError(
             f"the target {target!r} of {table.source} has {values[place]!r} in row "
-            f"{table.first_row + place}, where a number is needed; name another column, or a "
+            f"{table.first_row + place}, where a number is needed; {said}name another column, or a "
             "--method for classes such as sparse-svc"
-        ) from None
+        )
     if not np.isfinite(numbers).all():
         raise DataError(
             f"the target {target!r} of {table.source} has an infinite number in "

@@ -23,6 +23,7 @@ import kernelet
 from kernelet.cli.arguments import add_output_options
 from kernelet.cli.errors import CommandError, Interrupted, OutputError, nearest, one_line
 from kernelet.cli.output import say
+from kernelet.cli.progress import starting
 from kernelet.cli.writing import end_stdout, printing
 
 COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info", "export")
@@ -122,6 +123,9 @@ def _run(parser: argparse.ArgumentParser, words: list[str], arguments: argparse.
         with printing():  # --help and --version print
             parser.parse_args(words, arguments)
         with _warnings_in_one_line(arguments):
+            if getattr(arguments, "table", None) is not None:
+                with starting(f"reading {arguments.table}", arguments.quiet):
+                    importlib.import_module("kernelet.cli.model")
             code: int | None = arguments.run(arguments)
     except SystemExit as stopped:  # after --help and --version, or a wrong command line
         if stopped.code:

@@ -137,7 +137,11 @@ class Model:
         if self.encoder is not None:
             names = self.encoder.names
             self._require(table, names)
-            return self.encoder.transform(table.select(names))
+            columns = table.select(names)
+            for name in self.number_columns:
+                if is_text(columns[name]):
+                    columns[name] = as_numbers(table, name)
+            return self.encoder.transform(columns)
         names = self.number_columns
         if names and table.rows is None:
             self._require(table, names)
@@ -204,7 +208,12 @@ class Surprises:
 
     @contextmanager
     def noted(self, model: Model, table: Table) -> Iterator[None]:
-        """Count what the encoding of a piece of the table, in the block, would warn about."""
+        """Count what the encoding of a piece of the table, in the block, would warn about.
+
+        How the file was read, where a person should know that, is remarked on at once.
+        """
+        for remark in table.remarks:
+            self.output.remark(remark)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
             warnings.simplefilter("always", UnknownCategoryWarning)

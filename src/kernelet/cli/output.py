@@ -152,6 +152,19 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
+def duration(seconds: float) -> str:
+    """A time as a person reads it.
+
+    Examples
+    --------
+    >>> duration(0.04), duration(7.3), duration(250), duration(9000)
+    ('0.04 s', '7 s', '4 minutes', '2.5 hours')
+    """
+    if seconds < 100:
+        return f"{seconds:.2g} s" if seconds < 10 and round(seconds) < 1 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
+
+
 def bits_line(compact: Any) -> str:
     """The bits of a machine in few of them (`kernelet.machine.CompactForm`)."""
     vectors, coefficients = compact.grid.bits, compact.coefficient_bits

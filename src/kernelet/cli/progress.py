@@ -106,6 +106,45 @@ def progress_bar(output: Output, text: str, total: int | None, unit: str) -> Ite
 
 
 @contextmanager
+def starting(text: str, quiet: bool) -> Iterator[None]:
+    """A line on a terminal while Python imports what a command needs, which may take seconds."""
+    from kernelet.machine.texts import visible
+
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    line = LineBar(visible(text), "")
+    try:
+        line.advance(0)
+        yield
+    finally:
+        line.close()
+
+
+@contextmanager
+def bytes_bar(output: Output, source: Source) -> Iterator[Callable[[int], None]]:
+    """A bar for a table that is read; call the function with the bytes of the file so far."""
+    from kernelet.cli.output import size
+    from kernelet.machine.texts import visible
+
+    text, done = visible(f"reading {source.name}"), 0.0
+    n_bytes = source.n_bytes_on_disk
+    # a pipe has no size, and the text alone counts what has come
+    with progress_bar(output, text, *((None, "") if n_bytes is None else (100, "%"))) as bar:
+        bar.advance(0)
+
+        def read(n_read: int) -> None:
+            nonlocal done
+            of = "" if n_bytes is None else f" of {size(n_bytes)}"
+            bar.say(f"{text}: {size(n_read)}{of}")
+            share = 100 * n_read / max(n_bytes or n_read, 1)
+            bar.advance(share - done)
+            done = share
+
+        yield read
+
+
+@contextmanager
 def rows_bar(output: Output, source: Source) -> Iterator[Callable[[Table], None]]:
     """A bar for predictions of a table; call the function with each piece that is done."""
     from kernelet.machine.texts import visible
@@ -126,53 +165,46 @@ def rows_bar(output: Output, source: Source) -> Iterator[Callable[[Table], None]
 def _rich_progress(unit: str, total: int | None) -> Any:
     from rich import progress
     from rich.console import Console
+    from rich.table import Column
 
     count = "{task.completed:.0f} " + unit
     if total is not None and unit != "%":
-        count += " of at most {task.total:.0f}"
+        count = "{task.completed:.0f}/{task.total:.0f} " + unit
     columns: list[Any] = [
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}", markup=False),  # it may name a file
-        progress.BarColumn(),
+        # what the text leaves: W, gain and the time left are more than a longer bar
+        progress.BarColumn(bar_width=None, table_column=Column(ratio=1)),
         progress.TimeElapsedColumn(),
     ]
     if unit:
         columns.insert(3, progress.TextColumn(count))
-    return progress.Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return progress.Progress(*columns, console=console, transient=True, expand=True)
 
 
-class FitSteps:
-    """A scikit-learn callback that moves a bar with every step of a fit."""
+@contextmanager
+def watched(estimator: Any, bar: Bar, text: str) -> Iterator[list[Any]]:
+    """Let the steps of ``estimator.fit`` in the block move the bar; the list holds the last one.
 
-    def __init__(self, bar: Bar, text: str) -> None:
-        self.bar, self.text = bar, text
+    The bar shows what the search minimises, by how much the last step lowered it, and how long it
+    takes at most from there. Steps of the choice of a cost do not count.
+    """
+    from kernelet.learners.base.progress import watching
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing to prepare."""
+    last: list[Any] = []
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to clean up."""
+    def seen(step: Any, doing: str) -> None:
+        last[:] = [step]
+        bar.say(f"{text}: {doing}{step.brief}")
+        bar.advance(0 if doing else 1)
 
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """A step begins; the bar moves when it ends."""
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """Move the bar; False lets the fit go on."""
-        if context.parent is not None:
-            step = getattr(estimator, "_last_step", None)
-            self.bar.say(self.text if step is None else f"{self.text}: {step.brief}")
-            self.bar.advance(1)
-        return False
-
-
-def watched(estimator: Any, bar: Bar, text: str) -> None:
-    """Let the steps of ``estimator.fit`` move the bar, where scikit-learn has callbacks (1.9)."""
-    if hasattr(estimator, "set_callbacks") and type(bar) is not Bar:
-        # no step is taken before the cost is chosen
-        chooses = estimator.get_params(deep=False).get("C") == "auto"
-        bar.say(f"{text}: choosing C" if chooses else text)
-        bar.advance(0)
-        estimator.set_callbacks(FitSteps(bar, text))
+    # no step is taken before the cost is chosen
+    chooses = estimator.get_params(deep=False).get("C") == "auto"
+    bar.say(f"{text}: choosing C" if chooses else text)
+    bar.advance(0)
+    with watching(seen):
+        yield last
 
 
 @contextmanager

@@ -77,6 +77,10 @@ class Task(ABC):
         parts = train_test_split(index, test_size=n_test, stratify=strata, random_state=seed)
         return [np.sort(part) for part in parts]
 
+    def sample(self, labels: NDArray[Any], n: int, seed: int) -> NDArray[Any]:
+        """Indices of `n` of the rows, drawn at random, in their order."""
+        return np.sort(np.random.default_rng(seed).choice(labels.size, n, replace=False))
+
     def _strata(self, labels: NDArray[Any], n_test: int) -> NDArray[Any] | None:
         """Groups of rows that are split in proportion."""
         return None
@@ -108,6 +112,18 @@ class Classes(Task):
 
     def truth(self, table: Table, target: str | None, model: Model) -> Any:
         return codes_of(table, target, model.classes)
+
+    def sample(self, labels: NDArray[Any], n: int, seed: int) -> NDArray[Any]:
+        """Each class in proportion, with at least one row."""
+        order = np.random.default_rng(seed).permutation(labels.size)
+        names, codes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
+        if n < names.size:
+            raise UsageError(f"--sample {n} is less than the {names.size} classes; take more")
+        # how much of a class has been drawn before each of its rows: nothing before the first
+        ranks = np.empty(labels.size)
+        begins = np.repeat(np.cumsum(counts) - counts, counts)
+        ranks[np.argsort(codes, kind="stable")] = np.arange(labels.size) - begins
+        return np.sort(order[np.argsort(ranks / counts[codes], kind="stable")[:n]])
 
     def split(self, labels: NDArray[Any], n_test: int, seed: int) -> list[NDArray[Any]]:
         train, test = super().split(labels, n_test, seed)

@@ -12,17 +12,14 @@ from numpy.typing import NDArray
 from kernelet.cli.errors import DataError, UsageError, one_line, quoted
 from kernelet.cli.labels import target_values
 from kernelet.cli.methods import METHODS
-from kernelet.cli.output import Output
+from kernelet.cli.output import Output, duration
 from kernelet.cli.tables.arrays import npz_others
+from kernelet.cli.tables.column_checks import checked_columns
 from kernelet.cli.tables.reading import read_table
 from kernelet.cli.tables.sources import Source
-from kernelet.cli.tables.table import Table, is_text, missing_cells, row_numbers
+from kernelet.cli.tables.table import Table, is_text, missing_cells
 from kernelet.cli.tasks import OUTLIERS, Task
 from kernelet.machine.columns import ColumnEncoder
-
-# A column of text with more values than this is refused if few rows share one. Fewer are learned
-# from, or do no harm: each costs one feature.
-_MANY_TEXTS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +39,15 @@ class TrainingTable:
         Name of the column of labels, where there is one.
     task : Task
         What the labels are.
+    sampled : tuple of int or None
+        Rows of the sample that was drawn, before any were held out, and those that there are.
     """
 
     table: Table
     labels: NDArray[Any]
     target: str | None
     task: Task
+    sampled: tuple[int, int] | None = None
 
     def take(self, index: Any) -> TrainingTable:
         """Some of the rows."""
@@ -69,6 +69,40 @@ class TrainingTable:
                 " take a smaller share or a table for --test"
             ) from error
         return self.take(train), self.take(test)
+
+    def sample(self, n_rows: int | None, seed: int) -> TrainingTable:
+        """As many rows as ``--sample`` says; all of them where it says nothing."""
+        n_available = len(self.labels)
+        if n_rows is None or n_rows >= n_available:
+            return self
+        chosen = self.task.sample(self.labels, n_rows, seed)
+        return replace(self.take(chosen), sampled=(n_rows, n_available))
+
+    def remark_on_rows(self, seconds: float, steps: list[Any], output: Output) -> None:
+        """Say how many rows a fit has used where that is not all, and what all would take.
+
+        Parameters
+        ----------
+        seconds : float
+            That the fit has taken; more rows are assumed to take more time in proportion.
+        steps : list
+            The last step of the fit, if it has any.
+        output : Output
+        """
+        n_rows = len(self.labels)
+        n_used = min((getattr(step, "n_used", n_rows) for step in steps), default=n_rows)
+        if self.sampled is not None:
+            n_used, n_rows = self.sampled
+            text = f"learned from a sample of {n_used} of {n_rows} rows; all of them would take"
+        elif n_used < n_rows:
+            text = (
+                f"the search used {n_used} of {n_rows} rows, as more of them changed little, and "
+                "the machine all; a search on all rows would take"
+            )
+        else:
+            return
+        about = duration(seconds * n_rows / n_used)
+        output.remark(f"{text} about {about} if time grows in proportion to rows")
 
     def encoder(self, scaling: str | None, rounded: bool = False) -> ColumnEncoder | None:
         """The encoder of the columns; None for sparse rows that stay as they are.
@@ -102,7 +136,7 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     if arguments.only and arguments.drop:
         raise UsageError("say --only or --drop, not both")
     target = task.target(source, arguments.target)
-    table = read_table(source, target, arguments.text)
+    table = read_table(source, target, arguments.text, output)
     features = _features(table, source, target, arguments)
     chosen = features if target is None else features.plus(target, table.column(target))
     if arguments.drop_missing:
@@ -115,9 +149,10 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     if target is not None:
         target_values(chosen, target, " with --drop-missing")
     labels = task.training_values(chosen, target, arguments.max_classes)
-    features = chosen.without(target)
-    _check_columns(features, output)
-    return TrainingTable(features, labels, target, task)
+    wanted = [*arguments.text, *arguments.only]
+    features = checked_columns(chosen.without(target), wanted, output)
+    data = TrainingTable(features, labels, target, task)
+    return data.sample(arguments.sample, arguments.seed)
 
 
 def _features(
@@ -139,43 +174,17 @@ def _features(
     return table
 
 
-def read_test_data(arguments: argparse.Namespace, data: TrainingTable) -> TrainingTable:
+def read_test_data(
+    arguments: argparse.Namespace, data: TrainingTable, output: Output
+) -> TrainingTable:
     """The table of ``--test``, read as that of the training rows."""
     as_asked = argparse.Namespace(**vars(arguments))
     if arguments.test.rpartition(".")[2] != arguments.table.rpartition(".")[2]:
         as_asked.format = None  # --format is about the other file
     source = Source.from_arguments(arguments.test, as_asked)
     text = [name for name, values in data.table.columns.items() if values.dtype.kind == "O"]
-    table = read_table(source, data.target, text)
+    table = read_table(source, data.target, text, output)
     if data.target is None:
         return replace(data, table=table, labels=data.task.training_values(table, None, None))
     labels = table.column(data.target)
     return replace(data, table=table.without(data.target), labels=labels)
-
-
-def _check_columns(table: Table, output: Output) -> None:
-    """Refuse columns from which nothing can be learned."""
-    for name, values in table.columns.items():
-        missing, problem = missing_cells(values), None
-        if is_text(values):
-            n_texts = len(set(values[~missing].tolist()))
-            if n_texts > _MANY_TEXTS and 2 * n_texts > len(values):
-                problem = (
-                    f"{n_texts} different texts in {len(values)} rows, from which nothing can be "
-                    "learned;"
-                )
-        elif np.isinf(values).any():
-            rows = row_numbers(table, np.isinf(values))
-            problem = f"an infinite number in {rows}; correct it, or"
-        elif missing.all():
-            problem = "no values;"
-        elif missing.any():
-            output.warn(
-                f"column {name!r} misses {int(missing.sum())} of {len(values)} numbers; the mean "
-                "of the others replaces them (--drop-missing leaves such rows out)"
-            )
-        if problem:
-            raise DataError(
-                f"column {name!r} of {table.source} has {problem} leave it out with "
-                f"--drop {quoted(name)}"
-            )

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.table:
         source, task = Source.from_arguments(arguments.table, arguments), task_of(model)
         target = task.target(source, arguments.target, model.target)
-        table = read_table(source, target, model.categories)
+        table = read_table(source, target, model.categories, output)
         if task is CLASSES:
             truth = task.truth(table, target, model)
             known = truth >= 0

@@ -83,12 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.holdout:
         data, test = data.split(arguments.holdout, arguments.seed)
     elif arguments.test:
-        test = read_test_data(arguments, data)
+        test = read_test_data(arguments, data, output)
     encoder = data.encoder(arguments.scaling, rounded=in_few_bits(arguments))
     start = time.perf_counter()
     if has_budget(arguments):
         search, interrupted = learn_within(arguments, data, encoder, output)
         estimator = search.best_estimator_
+        data.remark_on_rows(time.perf_counter() - start, [], output)
     else:
         search = None
         estimator, interrupted = learn(arguments, data, encoder, output)
@@ -127,25 +128,22 @@ def learn(
             raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
         estimator.set_params(n_vectors=n_rows)
     most = estimator.get_params().get("max_iter", 0)
-    counts = hasattr(estimator, "set_callbacks") and most > 0
-    text = f"learning from {n_rows} rows"
+    text, start = f"learning from {n_rows} rows", time.perf_counter()
     with (
         output.hearing_warnings() as caught,
-        progress_bar(output, text, *((most, "steps") if counts else (None, ""))) as bar,
+        progress_bar(output, text, *((most, "steps") if most > 0 else (None, ""))) as bar,
         hearing_interrupts() as interrupts,
+        watched(estimator, bar, "learning") as steps,  # short, for narrow terminals
     ):
-        watched(estimator, bar, text)
         try:
             estimator.fit(rows, data.labels)
         except KeyboardInterrupt:
             raise Interrupted("interrupted before there was a machine; nothing is saved") from None
         except ValueError as error:
             raise CommandError(one_line(error)) from error
-        finally:
-            if hasattr(estimator, "set_callbacks"):
-                estimator.set_callbacks()
         if interrupts:  # which is why the fit has not converged
             caught[:] = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    data.remark_on_rows(time.perf_counter() - start, steps, output)
     return _within_budget(estimator, budget, rows, data.labels), bool(interrupts)
 
 
@@ -219,6 +217,7 @@ def report(
             "vector_bits": None if machine.compact is None else machine.compact.grid.bits,
             "features": machine.n_features,
             "rows": n_rows,
+            "sampled_from": None if data.sampled is None else data.sampled[1],
             "classes": classes,
             "target": data.target,
             **facts,

@@ -89,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     with hearing_interrupts() as interrupts:
         search = _search(arguments, estimator, data, encoder, output)
     seconds = time.perf_counter() - start
+    data.remark_on_rows(seconds, [], output)
     entries = entries_of(search)
     if arguments.csv:
         with replaced_file(arguments.csv) as stream:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed
+from kernelet.cli.tables.opening import opened
 from kernelet.cli.tables.sources import LABELS, Source, imported, reading_errors
 from kernelet.cli.tables.table import Table
 
@@ -68,8 +70,9 @@ def read_libsvm(source: Source, target: str | None, text: Collection[str]) -> Ta
     """
     from sklearn.datasets import load_svmlight_file
 
-    with reading_errors(source, "a LIBSVM file"):
-        rows, labels = load_svmlight_file(source.path, zero_based=True, dtype=np.float64)
+    with reading_errors(source, "a LIBSVM file"), ExitStack() as stack:
+        stream = opened(source, stack)
+        rows, labels = load_svmlight_file(stream, zero_based=True, dtype=np.float64)
         if rows.shape[0] and rows.shape[1] and rows[:, [0]].nnz == 0:
             rows = rows[:, 1:]
     return Table(source.name, {LABELS: np.asarray(labels)}, rows=rows.tocsr())
@@ -88,6 +91,8 @@ def parquet_chunks(
             frame = batch.to_pandas()
             columns = {name: _from_series(frame[name]) for name in names}
             share = (first_row - 1 + len(frame)) / file.metadata.num_rows
+            if source.watch is not None:
+                source.watch(round(share * (source.n_bytes_on_disk or 0)))
             yield Table(source.name, columns, first_row=first_row, share=share)
             first_row += len(frame)
 

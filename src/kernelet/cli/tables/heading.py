@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import re
@@ -10,6 +11,7 @@ from collections import Counter
 from typing import IO, Any
 
 from kernelet.cli.errors import DataError, one_line
+from kernelet.cli.tables.notation import COMMA
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import is_number
 
@@ -21,6 +23,7 @@ _PIECE = 1 << 16
 # by then is hardly a table, and may never end.
 _LONGEST_LINE = 1 << 26
 _LINE_END = re.compile("[\r\n]")
+_LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 
 
 class Rewound(io.RawIOBase):
@@ -60,6 +63,30 @@ def read_first_line(source: Source, stream: IO[bytes]) -> tuple[str, bytes]:
     return "".join(line), b"".join(data)
 
 
+def first_rows(source: Source, data: bytes, separator: str) -> list[list[str]]:
+    """The cells of the rows, without the heading, that are whole in the first bytes of a file.
+
+    A row that is cut off is left out, unless it is the only one.
+    """
+    text = codecs.getincrementaldecoder(codec(source))(errors="replace").decode(data)
+    lines = io.StringIO(text, newline="")
+    rows: list[list[str]] = []
+    with contextlib.suppress(csv.Error):  # a cell beyond csv's limit: the rows before it will do
+        rows.extend(csv.reader(lines, delimiter=separator, skipinitialspace=True))
+    rows = [row for row in rows if row][0 if source.no_header else 1 :]
+    return rows if len(rows) < 2 or text.endswith(("\r", "\n")) else rows[:-1]
+
+
+def with_a_row(stream: IO[bytes], first: bytes) -> bytes:
+    """The first bytes of a file and as many more as it takes for a row below the heading."""
+    data, n_bytes, n_ends = [first], len(first), len(_LINE_ENDS.findall(first))
+    while n_ends < 2 and n_bytes < _LONGEST_LINE and (piece := _read_some(stream, _PIECE)):
+        data.append(piece)
+        n_bytes += len(piece)
+        n_ends += len(_LINE_ENDS.findall(piece))
+    return b"".join(data)
+
+
 def codec(source: Source) -> str:
     """The encoding of the file; utf-8 may begin with a byte order mark, as Excel writes it."""
     return "utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding
@@ -73,9 +100,9 @@ def nul_bytes(source: Source) -> str:
     )
 
 
-def reading_options(source: Source, line: str) -> dict[str, Any]:
-    """What pandas must know to read a file that begins with this line."""
-    separator = source.separator or max(SEPARATORS, key=line.count)
+def reading_options(source: Source, line: str, first: bytes) -> dict[str, Any]:
+    """What pandas must know to read a file that begins with this line, and with these bytes."""
+    separator = source.separator or _guessed_separator(source, line, first)
     try:
         cells = next(csv.reader([line], delimiter=separator), [])
     except (csv.Error, TypeError) as error:  # a cell beyond csv's limit; a separator of two letters
@@ -99,6 +126,31 @@ def reading_options(source: Source, line: str) -> dict[str, Any]:
     }
 
 
+def _guessed_separator(source: Source, line: str, first: bytes) -> str:
+    """What occurs most often in the first line, unless that is the comma of names or numbers."""
+    likely = max(SEPARATORS, key=line.count)
+    others = [other for other in SEPARATORS if other != likely and other in line]
+    if likely != "," or not others:
+        return likely
+    for other in others:
+        if all("," not in cell or COMMA.is_number(cell) for cell in line.split(other)):
+            return other
+    fitting = [
+        separator
+        for separator in (likely, *others)
+        if len(_widths(source, line, first, separator)) == 1
+    ]
+    return fitting[0] if fitting else likely
+
+
+def _widths(source: Source, line: str, first: bytes, separator: str) -> set[int]:
+    """How many cells the heading and the first rows have: one number if the separator is right."""
+    with contextlib.suppress(csv.Error):
+        heading = next(csv.reader([line], delimiter=separator), [])
+        return {len(heading), *map(len, first_rows(source, first, separator))}
+    return set()
+
+
 def _read_some(stream: IO[bytes], most: int) -> bytes:
     """What is there, at least a byte unless it is the end; files of bzip2 may return nothing."""
     read: Any = getattr(stream, "read1", stream.read)
@@ -110,7 +162,8 @@ def _check_heading(source: Source, cells: list[str]) -> None:
     if not cells:
         return  # pandas reports an empty file, or finds the heading below blank lines
     names = [cell.strip() for cell in cells]
-    if all(is_number(name) for name in names) and not _are_consecutive(names):
+    numbers = (is_number(name) or COMMA.is_number(name) for name in names)
+    if all(numbers) and not _are_consecutive(names):
         raise DataError(
             f"the first line of {source.name} holds numbers, not names of columns; "
             "say --no-header if it is a row"

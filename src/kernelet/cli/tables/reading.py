@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 
+from kernelet.cli.output import Output
+from kernelet.cli.progress import bytes_bar
 from kernelet.cli.tables.arrays import parquet_chunks, read_libsvm, read_npz, read_parquet
 from kernelet.cli.tables.sources import CHUNK_ROWS, Source
 from kernelet.cli.tables.table import Table, is_text
-from kernelet.cli.tables.text import as_numbers, read_text_table, text_chunks
+from kernelet.cli.tables.text import as_numbers, numbers_or_texts, read_text_table, text_chunks
 
 # Each takes the source, the target and the columns to be read as text.
 _READERS: dict[str, Callable[[Source, str | None, Collection[str]], Table]] = {
@@ -25,7 +28,12 @@ _IN_CHUNKS: dict[str, Callable[[Source, str | None, Collection[str], int], Itera
 }
 
 
-def read_table(source: Source, target: str | None = None, text: Collection[str] = ()) -> Table:
+def read_table(
+    source: Source,
+    target: str | None = None,
+    text: Collection[str] = (),
+    output: Output | None = None,
+) -> Table:
     """The whole table.
 
     Parameters
@@ -35,8 +43,22 @@ def read_table(source: Source, target: str | None = None, text: Collection[str] 
         The column that holds the labels, which is read as text.
     text : collection of str, default=()
         Columns to be read as text although they look like numbers.
+    output : Output or None, default=None
+        Shows how much has been read, and remarks on how numbers are written.
     """
-    table = _READERS[source.format](source, target, text)
+    read = _READERS[source.format]
+    if output is None:
+        table = read(source, target, text)
+    else:
+        with bytes_bar(output, source) as watch:
+            table = read(replace(source, watch=watch), target, text)
+        for remark in table.remarks:
+            output.remark(remark)
+    if not source.kind.is_text and source.notation is not None:
+        table = replace(table, notation=source.notation)
+        for name in table.columns.keys() - {*text, target}:
+            if is_text(table.columns[name]):
+                table.columns[name] = numbers_or_texts(table, name)
     table.require_rows()
     return table
 
@@ -68,6 +90,8 @@ def table_chunks(
     else:
         pieces = in_chunks(source, target, text, length)
     for piece in pieces:
+        if not source.kind.is_text:
+            piece = replace(piece, notation=source.notation)
         for name in numbers:
             if name in piece.columns and is_text(piece.columns[name]):
                 piece.columns[name] = as_numbers(piece, name)

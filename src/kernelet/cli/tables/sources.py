@@ -6,13 +6,16 @@ import argparse
 import csv
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.errors import CommandError, DataError, ModelError, nearest, one_line
+
+if TYPE_CHECKING:
+    from kernelet.cli.tables.notation import Notation
 
 # What the labels are called in files that do not name them.
 LABELS = "y"
@@ -63,6 +66,10 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("reading the table").add_argument
     add("--format", choices=list(FORMATS), help="kind of file (default: by the ending of its name)")
     add("--separator", metavar="CHAR", help="between cells (default: guessed from the first line)")
+    text = "decimal mark of numbers (default: recognised where the first rows leave no doubt)"
+    add("--decimal", choices=[".", ","], help=text)
+    text = "between groups of three digits (default: the comma or point that is not decimal)"
+    add("--thousands", metavar="CHAR", type=_mark, help=text)
     add("--no-header", action="store_true", help="no line of names; columns are called 1, 2, 3 ...")
     add("--encoding", default="utf-8", help="encoding of a text file (default: utf-8)")
     text = 'a text that means a missing value, such as "?"; empty cells and NA always do'
@@ -70,17 +77,29 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     add("--matrix", metavar="NAME", help="rows of an npz file (default: X; X_train for y_train)")
 
 
+def _mark(text: str) -> str:
+    """A mark between digits; blanks of all widths are one."""
+    if len(text) != 1 or text.isalnum() or text in "+-":
+        raise argparse.ArgumentTypeError(
+            f"must be one character such as . or , or ' or a blank, got {text!r}"
+        )
+    return " " if text.isspace() else text
+
+
 @dataclass(frozen=True)
 class Source:
-    """A table's file and how to read it."""
+    """A table's file and how to read it; `watch` is called with the bytes read so far."""
 
     path: str
     format: str
     separator: str | None = None
     no_header: bool = False
     encoding: str = "utf-8"
+    decimal: str | None = None
+    thousands: str | None = None
     missing: Sequence[str] = ()
     matrix: str | None = None
+    watch: Callable[[int], None] | None = field(default=None, compare=False)
 
     @classmethod
     def from_arguments(cls, path: str, arguments: argparse.Namespace) -> Source:
@@ -90,10 +109,11 @@ class Source:
             check_file(path)
         elif not FORMATS[format].is_text:
             raise DataError(f"from stdin only csv and tsv can be read, not {format}")
-        names = [field.name for field in fields(cls)[2:]]
-        options = {name: getattr(arguments, name) for name in names}
+        options = {each.name: getattr(arguments, each.name) for each in fields(cls)[2:-1]}
         options["separator"] = arguments.separator or FORMATS[format].separator
-        return cls(path, format, **options)
+        source = cls(path, format, **options)
+        _ = source.notation  # refuses equal marks before anything is read
+        return source
 
     @property
     def kind(self) -> TableFormat:
@@ -111,11 +131,24 @@ class Source:
         return self.path != STDIN and Path(self.path).is_file()
 
     @property
+    def notation(self) -> Notation | None:
+        """How its numbers are written, where the command line says so."""
+        from kernelet.cli.tables.notation import (
+            notation_of,
+        )  # with NumPy: --help has no time for it
+
+        return notation_of(self.decimal, self.thousands)
+
+    @property
     def n_bytes(self) -> int | None:
         """Size of the file, where it is known; a compressed file is longer when it is read."""
-        if not self.is_regular or Path(self.path).suffix.lower() in COMPRESSIONS:
-            return None
-        return Path(self.path).stat().st_size
+        is_longer = Path(self.path).suffix.lower() in COMPRESSIONS
+        return None if is_longer else self.n_bytes_on_disk
+
+    @property
+    def n_bytes_on_disk(self) -> int | None:
+        """Size of the file as it is, where it is one."""
+        return Path(self.path).stat().st_size if self.is_regular else None
 
 
 def format_of(path: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, listed, no_column
+from kernelet.cli.tables.notation import Notation
 from kernelet.machine.cells import is_missing
 
 
@@ -30,6 +31,10 @@ class Table:
         Number of the first row in the file, for messages; rows are counted from 1.
     share : float or None
         How much of the file has been read with the end of this piece, where that is known.
+    notation : Notation or None
+        How numbers in columns of text are written, where the file or the command line shows it.
+    remarks : tuple of str
+        What a person should know of how the file was read; the first piece has it.
     """
 
     source: str
@@ -37,6 +42,8 @@ class Table:
     rows: Any = None
     first_row: int = 1
     share: float | None = None
+    notation: Notation | None = None
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         if self.rows is not None:

@@ -14,12 +14,9 @@ numbers and of text. `pandas.read_csv` alone would change nothing for these, but
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import csv
 import io
-import lzma
 import re
-import sys
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,14 +26,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.cli.errors import DataError, quoted
-from kernelet.cli.tables.heading import Rewound, nul_bytes, read_first_line, reading_options
-from kernelet.cli.tables.sources import STDIN, Source, imported, reading_errors
-from kernelet.cli.tables.table import Table, is_text
+from kernelet.cli.tables.heading import (
+    Rewound,
+    first_rows,
+    nul_bytes,
+    read_first_line,
+    reading_options,
+    with_a_row,
+)
+from kernelet.cli.tables.notation import COMMA, POINT, options_for, recognised
+from kernelet.cli.tables.opening import opened
+from kernelet.cli.tables.sources import Source, imported, reading_errors
+from kernelet.cli.tables.table import Table, is_text, missing_cells
 
 # A column in which at least this share of the texts are numbers was meant to hold numbers. It only
 # has to lie far from both ends: mistyped cells are rare, and so are numbers among names.
 _MOSTLY_NUMBERS = 0.9
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def read_text_table(source: Source, target: str | None, text: Collection[str]) -> Table:
@@ -47,7 +52,7 @@ def read_text_table(source: Source, target: str | None, text: Collection[str]) -
     """
     as_text = {*text, target} - {None}
     with reading_errors(source, source.format), ExitStack() as stack:
-        stream, options = _opened(source, stack)
+        stream, options, how = _opened(source, stack, text)
         if not stream.seekable():
             stream = io.BytesIO(stream.read())
         frame = _read(source, stream, dtype=dict.fromkeys(as_text, str), **options)
@@ -56,9 +61,9 @@ def read_text_table(source: Source, target: str | None, text: Collection[str]) -
         if again:
             stream.seek(0)
             columns |= _columns(source, _read(source, stream, dtype=str, usecols=again, **options))
-    table = Table(source.name, columns)
+    table = Table(source.name, columns, **how)
     for name in again:
-        _refuse_mistyped_numbers(table, name)
+        table.columns[name] = numbers_or_texts(table, name)
     return table
 
 
@@ -69,42 +74,71 @@ def text_chunks(
     n_bytes, first_row = source.n_bytes, 1
     as_text = dict.fromkeys({*text, target} - {None}, str)
     with reading_errors(source, source.format), ExitStack() as stack:
-        stream, options = _opened(source, stack)
+        stream, options, how = _opened(source, stack, text)
         with _read(source, stream, dtype=as_text, chunksize=length, **options) as reader:
             while (frame := _next(source, reader)) is not None:
                 share = None if n_bytes is None else min(1.0, stream.tell() / max(n_bytes, 1))
-                yield Table(source.name, _columns(source, frame), first_row=first_row, share=share)
+                columns = _columns(source, frame)
+                yield Table(source.name, columns, first_row=first_row, share=share, **how)
                 first_row += len(frame)
+                how["remarks"] = ()
 
 
 def as_numbers(table: Table, name: str) -> NDArray[Any]:
     """A column of text as numbers, or an error that names the first cell that is none."""
-    pandas = _pandas()
-    column = pandas.Series(table.column(name))
-    numbers = pandas.to_numeric(column, errors="coerce")
-    wrong = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
-    if wrong.size:
+    values = table.column(name)
+    numbers, is_wrong = _parsed(table, values)
+    if is_wrong.any():
+        row = int(np.flatnonzero(is_wrong)[0])
         raise DataError(
-            f"{table.source} has {column.iloc[wrong[0]]!r} in column {name!r}, row "
-            f"{wrong[0] + table.first_row}, where a number is needed; correct it, or say "
-            f"--missing {quoted(column.iloc[wrong[0]])} if it means a missing value"
+            f"{table.source} has {values[row]!r} in column {name!r}, row "
+            f"{row + table.first_row}, where a number is needed; " + remedy(table, values[row])
         )
-    return np.asarray(numbers.to_numpy(), dtype=np.float64)
+    return numbers
 
 
-def _refuse_mistyped_numbers(table: Table, name: str) -> None:
-    """A column of numbers with a few texts in it is a mistake, not a column of categories."""
+def remedy(table: Table, cell: object) -> str:
+    """What to do about a text among numbers."""
+    options = options_for([str(cell)])
+    if table.notation is not None and POINT.is_number(str(cell)) and not options:
+        options = "--decimal ."
+    said = f"say {options} if that is how numbers are written; otherwise " if options else ""
+    return f"{said}correct it, or say --missing {quoted(cell)} if it means a missing value"
+
+
+def _parsed(table: Table, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A column of text as numbers, NaN for the rest, and which cells are texts but no numbers."""
     pandas = _pandas()
-    present = pandas.Series(table.columns[name]).dropna()
-    are_numbers = pandas.to_numeric(present, errors="coerce").notna()
-    if len(present) == 0 or are_numbers.all() or are_numbers.mean() < _MOSTLY_NUMBERS:
-        return
-    row = int(are_numbers.index[~are_numbers][0])
-    value = str(present[row])
+    if table.notation is None:
+        numbers = pandas.to_numeric(pandas.Series(values), errors="coerce").to_numpy()
+    else:
+        numbers = table.notation.values(values)
+    is_wrong = np.isnan(numbers) & ~missing_cells(values)
+    return np.asarray(numbers, dtype=np.float64), is_wrong
+
+
+def numbers_or_texts(table: Table, name: str) -> NDArray[Any]:
+    """A column of text, as numbers where the notation of the table makes numbers of all of it.
+
+    A column of numbers with a few texts in it is a mistake, not a column of categories.
+    """
+    values = table.columns[name]
+    present = ~missing_cells(values)
+    if not present.any():
+        return values
+    numbers, is_wrong = _parsed(table, values)
+    if not is_wrong.any():
+        return values if table.notation is None else numbers
+    if np.mean(is_wrong[present]) > 1.0 - _MOSTLY_NUMBERS:
+        return values
+    row = int(np.flatnonzero(is_wrong)[0])
+    if options_for(set(values[present].tolist())):
+        return values  # all are numbers in some other notation, which `column_checks` reports
     raise DataError(
-        f"{table.source} has numbers in column {name!r} but {value!r} in row "
-        f"{row + table.first_row}; correct it, or say --missing {quoted(value)} if it means a "
-        f"missing value, --text {quoted(name)} if all are categories"
+        f"{table.source} has numbers in column {name!r} but {values[row]!r} in row "
+        f"{row + table.first_row}; "
+        + remedy(table, values[row])
+        + f", --text {quoted(name)} if all are categories"
     )
 
 
@@ -149,22 +183,54 @@ def _parsing_errors(source: Source) -> Iterator[None]:
         ) from error
 
 
-def _opened(source: Source, stack: ExitStack) -> tuple[IO[bytes], dict[str, Any]]:
-    """The bytes of the text, decompressed where the name says so, and how pandas is to read them.
+def _opened(
+    source: Source, stack: ExitStack, text: Collection[str]
+) -> tuple[IO[bytes], dict[str, Any], dict[str, Any]]:
+    """The bytes of the text, how pandas is to read them, and what `Table` should know of that.
 
     The stream of a regular file can go back; that of a pipe is read once.
     """
     _pandas()  # before anything is read
-    stream = sys.stdin.buffer
-    if source.path != STDIN:
-        opener = _OPENERS.get("." + source.path.lower().rpartition(".")[2], open)
-        stream = stack.enter_context(opener(source.path, "rb"))
+    stream = opened(source, stack)
     line, first = read_first_line(source, stream)
-    options = reading_options(source, line)
+    first = with_a_row(stream, first)
+    options = reading_options(source, line, first)
+    how: dict[str, Any] = {"notation": source.notation, "remarks": ()}
+    if source.notation is None:
+        rows = first_rows(source, first, options["sep"])
+        how |= _recognised(source, rows, line, options, text)
+    if how["notation"] is not None:
+        options["decimal"] = how["notation"].decimal
     if not source.is_regular:
-        return cast("IO[bytes]", io.BufferedReader(Rewound(first, stream))), options
+        return cast("IO[bytes]", io.BufferedReader(Rewound(first, stream))), options, how
     stream.seek(0)
-    return cast("IO[bytes]", stream), options
+    return stream, options, how
+
+
+def _recognised(
+    source: Source,
+    rows: list[list[str]],
+    line: str,
+    options: dict[str, Any],
+    text: Collection[str],
+) -> dict[str, Any]:
+    """The notation of numbers that the first rows show, and a remark about it."""
+    names = options.get("names") or next(csv.reader([line], delimiter=options["sep"]), [])
+    named = [name.strip() for name in names]
+    rows = [
+        ["" if name in text else cell for name, cell in zip(named, row, strict=False)]
+        for row in rows
+    ]
+    found = recognised(rows, options["sep"], source.missing)
+    if found is None:
+        return {}
+    notation, place, shown = found
+    what = "a decimal comma" if notation == COMMA else "a comma between thousands"
+    remark = (
+        f"column {named[place]!r} of {source.name} holds numbers such as {shown!r}, which is read "
+        f"with {what}, and so are other columns (--decimal and --thousands say it otherwise)"
+    )
+    return {"notation": notation, "remarks": (remark,)}
 
 
 def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:

@@ -18,6 +18,7 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
@@ -56,6 +57,24 @@ class Step(Protocol):
     def brief(self) -> str:
         """What a progress bar shows of it."""
         ...
+
+
+# Who watches the steps of all fits, whatever the version of scikit-learn: see `watching`.
+_watchers: list[Callable[[Step, str], None]] = []
+
+
+@contextmanager
+def watching(seen: Callable[[Step, str], None]) -> Iterator[None]:
+    """Call a function with every step of every fit in the block.
+
+    Its second argument is what a step is for if it is none of the fit itself, such as
+    "choosing C: ", otherwise "". Fits in other processes are not seen.
+    """
+    _watchers.append(seen)
+    try:
+        yield
+    finally:
+        _watchers.remove(seen)
 
 
 S = TypeVar("S", bound=Step)
@@ -226,7 +245,12 @@ class Loop:
             print(text, file=sys.stderr)
 
     def show(self, step: Step, n_steps: int, doing: str = "") -> None:
-        """Print every ``verbose``-th step to standard error, with a prefix."""
+        """Print every ``verbose``-th step to standard error, with a prefix.
+
+        Those who are `watching` see all of them.
+        """
+        for seen in _watchers:
+            seen(step, doing)
         if self._verbose > 0 and n_steps % self._verbose == 0:
             print(doing + step.line, file=sys.stderr)
 

@@ -57,7 +57,7 @@ class Progress:
         """What a progress bar shows."""
         rows = "" if self.n_used == self.n_rows else f", {self.n_used} of {self.n_rows} rows in use"
         share = self.gain / (abs(self.value) or 1.0)
-        return f"W {self.value:.4g}, gain {share:.1%}{rows}, at most {self.seconds_left:.0f} s left"
+        return f"W {self.value:.4g}, gain {share:.1%}, at most {self.seconds_left:.0f} s left{rows}"
 
 
 @dataclass(frozen=True, eq=False)
