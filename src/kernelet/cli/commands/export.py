@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelet.cli.arguments import add_model_argument
-from kernelet.cli.errors import CommandError, ModelError, UsageError, nearest, one_line
-from kernelet.cli.output import Output, size
-from kernelet.cli.writing import check_output, writing_errors
+from kernelet.cli.errors import Check, ModelError, UsageError
+from kernelet.cli.exporting import (
+    FORMATS,
+    Export,
+    add_dtype_option,
+    check_dtype,
+    ending_of,
+    endings_text,
+    format_name,
+    formats,
+    name_by_ending,
+)
+from kernelet.cli.output import Output
+from kernelet.cli.tables.sources import check_file
 
 if TYPE_CHECKING:
     from kernelet.export.formats import Format
 
-USAGE = "kernelet export MODEL --to FORMAT [-o FILE] [options]"
+USAGE = "kernelet export MODEL (--to FORMAT | -o FILE) [options]"
 EXAMPLES = """examples:
   kernelet export iris.kernelet --to c                      iris.c and iris.h
-  kernelet export iris.kernelet --to c --dtype q15          in integers of 16 bits
-  kernelet export iris.kernelet --to onnx -o model.onnx
+  kernelet export iris.kernelet -o iris.h --dtype q15       both, in integers of 16 bits
+  kernelet export iris.kernelet -o model.onnx
   kernelet export iris.kernelet -o web/iris.mjs             the ending says JavaScript"""
-
-
-# The names and number types that `kernelet.export` registers, repeated because --help imports no
-# NumPy; a test compares the two.
-FORMATS = ("c", "onnx", "javascript", "json", "libsvm")
-DTYPES = ("float32", "float64", "q15", "q7")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,119 +44,88 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = (
         f"{', '.join(FORMATS)}, or one that is registered (default: what the ending of FILE says)"
     )
-    add("--to", type=_format_name, metavar="FORMAT", help=text)
+    add("--to", type=format_name, metavar="FORMAT", help=text)
     text = "default: MODEL's name with another ending, in this folder; C gets a header beside it"
     add("-o", "--output", metavar="FILE", help=text)
-    text = (
-        f"type of stored numbers, {', '.join(DTYPES[:-1])} or {DTYPES[-1]} (default: q7 in C if "
-        "the model is in few bits, otherwise float32 in C and ONNX, else the model's); q15 and q7 "
-        "are for C"
-    )
-    add("--dtype", metavar="TYPE", help=text)
+    add_dtype_option(parser)
+
+
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the model is read."""
+    return [
+        (("to", "output"), lambda: _require_format(arguments)),
+        (("to", "output", "dtype"), lambda: check_dtype(arguments.dtype, _format(arguments))),
+        (("to", "output", "model"), lambda: _check_files(arguments)),
+        (("model",), lambda: check_file(arguments.model, ModelError)),
+    ]
+
+
+def _require_format(arguments: argparse.Namespace) -> None:
+    if _format(arguments) is not None:
+        return
+    output = arguments.output
+    ending = "" if output is None else ending_of(output)
+    known = f"choose a format with --to: {', '.join(formats())}"
+    if ending:
+        raise UsageError(
+            f"the ending {ending} of {output} is not known; {known}; or say -o with one of the "
+            f"endings {endings_text()}"
+        )
+    raise UsageError(known)
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    form = _format(arguments)
+    if form is not None:
+        _export(arguments, form).check()
+
+
+def _format(arguments: argparse.Namespace) -> Format | None:
+    """The format that is asked for, by its name or by an ending."""
+    name = arguments.to or name_by_ending(ending_of(arguments.output or ""))
+    return None if name is None else formats()[name]
+
+
+def _export(arguments: argparse.Namespace, form: Format) -> Export:
+    path = arguments.output or Path(arguments.model).with_suffix(form.endings[0]).name
+    return Export(form, path, arguments.dtype)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the model, export it, and print what was written."""
-    from kernelet.cli.c_costs import costs_in_c, memory_text, own_dtype
+    from kernelet.cli.c_costs import costs_in_c, memory_text
     from kernelet.cli.model import read_model
-    from kernelet.export.formats import MemoryUse
 
-    output = Output.from_arguments(arguments)
-    form = _format(arguments)
-    path = arguments.output or Path(arguments.model).with_suffix(form.endings[0]).name
-    files = [path]
-    if form.header is not None:
-        if not path.endswith(form.endings):
-            ending = form.endings[0]
-            named = Path(path).with_suffix(ending)
-            raise UsageError(
-                f"a file for {form.name} ends in {ending}, and the header gets its name: -o {named}"
-            )
-        files.append(str(Path(path).with_suffix(form.header)))
-    for file in files:
-        check_output(file, is_model=True)
+    output, form = Output.from_arguments(arguments), _format(arguments)
+    assert form is not None  # as `checks` has seen
+    export = _export(arguments, form)
     model = read_model(arguments.model)
     machine = model.machine
-    dtype = arguments.dtype or (own_dtype(machine) if form.name == "c" else None)
-    options = {} if dtype is None else {"dtype": dtype}
-    with output.hearing_warnings(), writing_errors(path):
-        result = _written(model, form, path, options)
-    n_bytes = [Path(file).stat().st_size for file in files]
-    facts = [("file", f"{file} ({size(n)})") for file, n in zip(files, n_bytes, strict=True)]
+    with output.hearing_warnings():
+        written = export.write(model)
+    facts = written.facts()
     facts.append(("vectors", f"{machine.n_vectors} of {machine.n_features} features"))
-    costs: dict[str, Any] = {}
-    if isinstance(result, MemoryUse):
-        costs = {"flash_bytes": result.flash_bytes, "ram_bytes": result.ram_bytes}
-        facts.append(("flash", f"{size(result.flash_bytes)} of tables"))
-        facts.append(("RAM", f"{size(result.ram_bytes)} of stack"))
+    facts += written.memory_facts()
+    costs = {}
     if form.name == "c":
         costs["c"] = costs_in_c(model.content)
-        facts.insert(len(files), ("type", str(dtype)))
+        facts.insert(len(written.files), ("type", written.dtype))
         facts += [
             (f"as {other}", memory_text(cost))
             for other, cost in costs["c"].items()
-            if other != dtype and "refused" not in cost
+            if other != written.dtype and "refused" not in cost
         ]
     output.result(
         facts,
         {
             "model": arguments.model,
             "format": form.name,
-            "dtype": dtype or form.dtype or str(machine.dtype),
-            "files": files,
-            "bytes": n_bytes,
+            "dtype": written.dtype,
+            "files": written.files,
+            "bytes": written.n_bytes,
             "vectors": machine.n_vectors,
             "features": machine.n_features,
+            **written.memory_document(),
             **costs,
         },
     )
-
-
-def _format(arguments: argparse.Namespace) -> Format:
-    """The format that is asked for, which has the type of numbers that is asked for."""
-    formats = _formats()
-    name = arguments.to or _by_ending(Path(arguments.output or "").suffix.lower())
-    if name is None:
-        raise UsageError(f"choose a format with --to: {', '.join(formats)}")
-    form = formats[name]
-    if arguments.dtype is not None and arguments.dtype not in form.dtypes:
-        hint = f"say one of {', '.join(form.dtypes)}" if form.dtypes else "leave it out"
-        raise UsageError(f"--dtype {arguments.dtype} is not for {name}; {hint}")
-    return form
-
-
-def _formats() -> dict[str, Format]:
-    """All formats that are registered, ours first."""
-    from kernelet.export.formats import registered_formats
-
-    known = registered_formats()  # ours register themselves when the package is imported
-    return {name: known[name] for name in (*FORMATS, *sorted({*known} - {*FORMATS}))}
-
-
-def _by_ending(ending: str) -> str | None:
-    return next((name for name, form in _formats().items() if ending in form.endings), None)
-
-
-def _format_name(text: str) -> str:
-    """As it is called here: also "C", "JS" or the ending of a file."""
-    name = text.lower()
-    if name in FORMATS:
-        return name
-    formats = _formats()
-    if name in formats:
-        return name
-    found = _by_ending(f".{name}")
-    if found is None:
-        near = nearest(text, list(formats))
-        hint = f"do you mean {near!r}?" if near else f"known are {', '.join(formats)}"
-        raise argparse.ArgumentTypeError(f"{text!r} is not known; {hint}")
-    return found
-
-
-def _written(model: Any, form: Format, path: str, options: dict[str, Any]) -> Any:
-    try:
-        return form.write(model.content, path, **options)
-    except ImportError as error:
-        raise CommandError(one_line(error).rstrip(".")) from error
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{model.path}: {one_line(error).rstrip('.')}") from error

@@ -76,6 +76,8 @@ class DirectEstimator:
     _drops_constant = True
     # where a path keeps a search from which it makes several models
     _found: _Found | None = None
+    # how long searches that only help to choose may take; see `choosing_within`
+    _choice_seconds = float("inf")
 
     def _search_vectors(
         self,
@@ -119,7 +121,8 @@ class DirectEstimator:
         attributes = fitted_attributes if len(rows) == 1 else None
         max_steps = self.max_iter * self.n_init * len(rows)
         max_steps += 0 if choice is None else self.max_iter * choice.n_searches
-        with Loop(self, max_steps, self.verbose, **whole.callback_data) as loop:
+        seconds = self._choice_seconds
+        with Loop(self, max_steps, self.verbose, seconds, **whole.callback_data) as loop:
 
             def learn(settings: DirectSettings, rng: np.random.RandomState) -> LearnedVectors:
                 options: dict[str, Any] = {"last": last, "saved": saved, "attributes": attributes}

@@ -70,6 +70,8 @@ class BudgetChoice:
         What the choice was made from.
     rounded : Rounded or None
         The machine in few bits that came of it.
+    is_late : bool
+        Whether time ran out before all was tried.
     """
 
     data: TrainingData
@@ -78,6 +80,7 @@ class BudgetChoice:
     chooses_kernel: bool = False
     tried: list[Tried] = field(default_factory=list)
     rounded: Rounded | None = None
+    is_late: bool = False
 
     @classmethod
     def over(
@@ -123,8 +126,11 @@ class BudgetChoice:
             loop.interrupt()
         settings = replace(settings, task=plan.settings.task)
         has_limit = np.isfinite(self.shipping.max_bytes)
-        budget = chosen_budget(tried, has_limit) if tried else min(BUDGETS[0], usual)
+        self.is_late = not loop.has_time_to_choose()
+        untried = usual if self.is_late else min(BUDGETS[0], usual)
+        budget = chosen_budget(tried, has_limit) if tried else untried
         loop.say(f"choosing n_vectors: {budget} is taken")
+        settings = replace(settings, late_cost=plan.cost)
 
         def make(budget: int) -> Shipped:
             rng.set_state(before.get_state())  # as if there had been no choice
@@ -149,7 +155,7 @@ class BudgetChoice:
 
     def _along_path(self, plan: SearchPlan, loop: Loop) -> Iterator[Tried]:
         """What comes of one number of vectors after the other."""
-        if loop.interrupted:  # while C was chosen
+        if loop.interrupted or not loop.has_time_to_choose():  # while C was chosen
             return
         seed, parts = int(plan.seeds[0, 0]), self._folds(plan)
         if not parts:
@@ -263,7 +269,7 @@ class _FoldPath:
         self._last: Descent | None = None
 
     def search(self, budget: int, loop: Loop, doing: str) -> LearnedVectors | None:
-        """The search for this many vectors; None if a callback ended it."""
+        """The search for this many vectors; None if a callback or the time ended it."""
         settings = self._plan.settings
         if self._last is None:
             start = replace(self._plan, budgets=[budget]).start(0, self._seed)
@@ -277,7 +283,9 @@ class _FoldPath:
             max_iter=settings.max_iter,
             tol=PATH_TOL * settings.tol,
             seed=self._seed,
-            on_step=lambda step: loop.report(_Stage(doing, step), step.n_iter),
+            on_step=lambda step: (
+                loop.report(_Stage(doing, step), step.n_iter) or not loop.has_time_to_choose()
+            ),
         )
         if end.interrupted:
             raise KeyboardInterrupt

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ class BudgetEstimator(DirectEstimator):
     max_bytes: float | None
     target: str
     vector_bits: int | None
+    # whether the time of `choosing_within` ran out
+    _is_late = False
 
     @property
     def path_(self) -> dict[str, NDArray[Any]]:
@@ -64,8 +67,11 @@ class BudgetEstimator(DirectEstimator):
         learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
         rounded = None if budget is None else budget.rounded
         vars(self).pop("_path", None)
+        vars(self).pop("_is_late", None)
         if budget is not None:
             self._path = table(budget.tried)
+            if budget.is_late:
+                self._is_late = True
         machine = self._store(learned, data.kernel, rounded)
         n_bytes = shipping.n_bytes(machine)
         if n_bytes > shipping.max_bytes:
@@ -105,3 +111,23 @@ class BudgetEstimator(DirectEstimator):
         if path.ndim != 2 or path.shape[1] != len(COLUMNS) or not (path[:, 0] >= 1.0).all():
             raise ModelFileError("what n_vectors was chosen from is no table")
         super()._recall_vectors()
+
+
+@contextmanager
+def choosing_within(estimator: BudgetEstimator, seconds: float) -> Iterator[None]:
+    """Let fits in the block choose ``n_vectors="auto"`` and C within a number of seconds.
+
+    When they are over, what has done best until then is searched for on all rows. The first number
+    of vectors may not have been tried in all folds by then: 20 are taken in that case. The last
+    search has the time that it needs.
+    """
+    estimator._choice_seconds = seconds
+    try:
+        yield
+    finally:
+        del estimator._choice_seconds
+
+
+def ran_out_of_time(estimator: BudgetEstimator) -> bool:
+    """Whether time ended the choice of the last fit."""
+    return estimator._is_late

@@ -1,0 +1,134 @@
+"""The fit of `kernelet fit`: a given number of vectors, or one that is chosen by validation."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelet.cli import methods
+from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
+from kernelet.cli.labels import training_labels
+from kernelet.cli.model import Model
+from kernelet.cli.output import Output
+from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
+from kernelet.learners import calibrate, compress
+from kernelet.learners.base.model_file import remember_training
+from kernelet.learners.direct.budgets.estimator import choosing_within
+
+if TYPE_CHECKING:
+    from kernelet.cli.training_data import TrainingTable
+    from kernelet.machine.columns import ColumnEncoder
+
+
+@dataclass
+class Learned:
+    """A fitted estimator, the encoder of its columns, and whether Ctrl-C ended the fit."""
+
+    estimator: Any
+    encoder: ColumnEncoder | None
+    interrupted: bool = False
+
+    def model(self, target: str | None, path: str = "") -> Model:
+        """As it is applied to tables."""
+        return Model.of(self.estimator, self.encoder, target, path)
+
+
+def learn(arguments: argparse.Namespace, data: TrainingTable, output: Output) -> Learned:
+    """A fit with the number of vectors that is asked for, or with the usual one."""
+    budget = arguments.vectors
+    wanted = budget or methods.DEFAULT_VECTORS
+    estimator = methods.make_estimator(arguments, wanted)
+    _set_bits(arguments, estimator)
+    encoder = data.encoder(arguments.scaling)
+    rows = data.rows(encoder)
+    n_rows = rows.shape[0]
+    if methods.has_budget(estimator) and wanted > n_rows:
+        if budget is not None:
+            raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
+        estimator.set_params(n_vectors=n_rows)
+    interrupted = _fit(estimator, rows, data.labels, output, f"learning from {n_rows} rows")
+    estimator = _within_budget(estimator, budget, rows, data.labels)
+    return Learned(estimator, encoder, interrupted)
+
+
+def learn_and_choose(
+    arguments: argparse.Namespace, data: TrainingTable, seconds: float, output: Output
+) -> Learned:
+    """A fit that chooses the number of vectors, C and the kernel within some seconds."""
+    estimator = methods.make_estimator(arguments, "auto")
+    _set_bits(arguments, estimator)
+    encoder = data.encoder(arguments.scaling)
+    rows = data.rows(encoder)
+    text = f"choosing by {rows.shape[0]} rows"
+    with choosing_within(estimator, seconds):
+        interrupted = _fit(estimator, rows, data.labels, output, text, is_choice=True)
+    return Learned(estimator, encoder, interrupted)
+
+
+def learn_again(
+    learned: Learned, arguments: argparse.Namespace, data: TrainingTable, output: Output
+) -> Learned:
+    """What has been chosen, fitted on more rows; the search goes on from the vectors found."""
+    estimator, encoder = learned.estimator, data.encoder(arguments.scaling)
+    estimator.set_params(n_vectors=estimator.n_vectors_, C=estimator.C_, warm_start=True)
+    rows = data.rows(encoder)
+    text = f"learning from all {rows.shape[0]} rows"
+    interrupted = _fit(estimator, rows, data.labels, output, text)
+    return Learned(estimator.set_params(warm_start=False), encoder, interrupted)
+
+
+def _set_bits(arguments: argparse.Namespace, estimator: Any) -> None:
+    if arguments.bits is not None:  # a single number
+        estimator.set_params(vector_bits=arguments.bits[0])
+
+
+def _fit(
+    estimator: Any, rows: Any, labels: Any, output: Output, text: str, is_choice: bool = False
+) -> bool:
+    """Fit, with a bar on a terminal; returns whether Ctrl-C ended it."""
+    most = estimator.get_params().get("max_iter", 0)
+    counts = hasattr(estimator, "set_callbacks") and most > 0 and not is_choice
+    with (
+        output.hearing_warnings() as caught,
+        progress_bar(output, text, *((most, "steps") if counts else (None, ""))) as bar,
+        hearing_interrupts() as interrupts,
+    ):
+        watched(estimator, bar, text)
+        try:
+            estimator.fit(rows, labels)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted before there was a machine; nothing is saved") from None
+        except ValueError as error:
+            raise CommandError(one_line(error)) from error
+        finally:
+            if hasattr(estimator, "set_callbacks"):
+                estimator.set_callbacks()
+        if interrupts:  # which is why the fit has not converged
+            caught[:] = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    return bool(interrupts)
+
+
+def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
+    """The estimator, compressed if it has more vectors than the budget and no parameter for it."""
+    if hasattr(estimator, "support_vectors_"):  # an SVC, which model files cannot hold
+        small = compress(estimator, budget or len(estimator.support_))
+        remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
+        return small
+    if budget is not None and not methods.has_budget(estimator) and estimator.n_vectors_ > budget:
+        refit = "margin" if hasattr(estimator, "classes_") else "none"
+        return compress(estimator, budget, rows, labels, refit=refit)
+    return estimator
+
+
+def calibrated(learned: Learned, test: TrainingTable) -> Learned:
+    """With the probabilities that rows of their own ask for."""
+    rows = learned.model(test.target).rows(test.table)
+    try:
+        estimator = calibrate(learned.estimator, rows, training_labels(test.labelled, test.target))
+    except (TypeError, ValueError) as error:
+        raise CommandError(f"--probabilities: {one_line(error)}") from error
+    return Learned(estimator, learned.encoder, learned.interrupted)
