@@ -105,6 +105,12 @@ def has_budget(arguments: argparse.Namespace) -> bool:
     return arguments.max_bytes is not None or arguments.max_microseconds is not None
 
 
+def chooses_vectors(arguments: argparse.Namespace) -> bool:
+    """Whether the number of vectors is chosen by validation, as nothing else says what it is."""
+    is_given = arguments.vectors is not None or has_budget(arguments)
+    return not is_given and methods.can_choose_vectors(arguments)
+
+
 def learn_within(
     arguments: argparse.Namespace,
     data: TrainingTable,

@@ -47,7 +47,9 @@ class Mistakes(CommandError):
     exit_code : int, default=2
     """
 
-    def __init__(self, lines: Sequence[str], exit_code: int = UsageError.exit_code) -> None:
+    exit_code = UsageError.exit_code
+
+    def __init__(self, lines: Sequence[str], exit_code: int = exit_code) -> None:
         super().__init__(f"{len(lines)} mistakes in this command line")
         self.lines, self.exit_code = lines, exit_code
 

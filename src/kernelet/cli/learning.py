@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.cli import methods
+from kernelet.cli.budget import chooses_vectors, has_budget, learn_within
+from kernelet.cli.budget_report import ChoiceReport
 from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.labels import training_labels
 from kernelet.cli.model import Model
@@ -20,6 +23,7 @@ from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.direct.budgets.estimator import choosing_within
 
 if TYPE_CHECKING:
+    from kernelet.cli.metrics import Figures
     from kernelet.cli.training_data import TrainingTable
     from kernelet.machine.columns import ColumnEncoder
 
@@ -35,6 +39,66 @@ class Learned:
     def model(self, target: str | None, path: str = "") -> Model:
         """As it is applied to tables."""
         return Model.of(self.estimator, self.encoder, target, path)
+
+
+@dataclass
+class Fit:
+    """What came of a fit, for its report.
+
+    Attributes
+    ----------
+    learned : Learned
+    rows : TrainingTable
+        What it has learned from.
+    test : TrainingTable or None
+        What its error is measured on; None for the rows themselves.
+    seconds : float
+    search : BudgetSearchCV or None
+        Under a budget.
+    choice : ChoiceReport or None
+        Of the number of vectors.
+    figures : Figures or None
+        The error.
+    is_again : bool
+        Whether all rows were learned from once the error was known.
+    """
+
+    learned: Learned
+    rows: TrainingTable
+    test: TrainingTable | None
+    seconds: float = 0.0
+    search: Any = None
+    choice: ChoiceReport | None = None
+    figures: Figures | None = None
+    is_again: bool = False
+
+    def measure(self, output: Output) -> None:
+        """Measure the error."""
+        data = self.rows if self.test is None else self.test
+        model = self.learned.model(data.target)
+        with output.hearing_warnings():
+            self.figures = data.task.measured(model, data.labelled, data.target)
+        self.figures.warn(data.target, output)
+
+
+def learn_as_asked(
+    arguments: argparse.Namespace,
+    rows: TrainingTable,
+    test: TrainingTable | None,
+    seconds: float,
+    output: Output,
+) -> Fit:
+    """Learn under a budget, with a given number of vectors, or with one chosen in some seconds."""
+    if has_budget(arguments):
+        encoder = rows.encoder(arguments.scaling)
+        search, interrupted = learn_within(arguments, rows, encoder, output)
+        return Fit(Learned(search.best_estimator_, encoder, interrupted), rows, test, search=search)
+    if not chooses_vectors(arguments):
+        return Fit(learn(arguments, rows, output), rows, test)
+    learned = learn_and_choose(arguments, rows, seconds, output)
+    some = rows.rows(learned.encoder)
+    choice = ChoiceReport.of(learned.model(rows.target), seconds, some, rows.task.error)
+    return Fit(learned, rows, test, choice=choice)
 
 
 def learn(arguments: argparse.Namespace, data: TrainingTable, output: Output) -> Learned:
@@ -70,15 +134,20 @@ def learn_and_choose(
 
 
 def learn_again(
-    learned: Learned, arguments: argparse.Namespace, data: TrainingTable, output: Output
-) -> Learned:
-    """What has been chosen, fitted on more rows; the search goes on from the vectors found."""
-    estimator, encoder = learned.estimator, data.encoder(arguments.scaling)
+    fit: Fit, arguments: argparse.Namespace, data: TrainingTable, output: Output
+) -> None:
+    """Fit what has been chosen on more rows; the search goes on from the vectors found."""
+    estimator, encoder = copy(fit.learned.estimator), data.encoder(arguments.scaling)
     estimator.set_params(n_vectors=estimator.n_vectors_, C=estimator.C_, warm_start=True)
     rows = data.rows(encoder)
     text = f"learning from all {rows.shape[0]} rows"
-    interrupted = _fit(estimator, rows, data.labels, output, text)
-    return Learned(estimator.set_params(warm_start=False), encoder, interrupted)
+    try:
+        interrupted = _fit(estimator, rows, data.labels, output, text)
+    except Interrupted:  # what has been learned from some rows is left
+        fit.learned.interrupted = True
+        return
+    fit.learned = Learned(estimator.set_params(warm_start=False), encoder, interrupted)
+    fit.rows, fit.is_again = data, True
 
 
 def _set_bits(arguments: argparse.Namespace, estimator: Any) -> None:

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     output = Output.from_arguments(arguments)
     asks_for_refit = arguments.refit not in (None, "none")
-    stem = f"{Path(arguments.model).stem}-{arguments.vectors}"
+    stem = f"{Path(arguments.model).stem}-{arguments.vectors}-vectors"
     path = arguments.output or free_name(stem, MODEL_ENDING)
     destination = ModelOutput.of(path, arguments.dtype)
     destination.check_files()

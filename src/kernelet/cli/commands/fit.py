@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelet.cli import methods
 from kernelet.cli.arguments import add_data_options, add_model_output, count, positive, share
-from kernelet.cli.budget import add_budget_options, budget_checks, has_budget, learn_within
+from kernelet.cli.budget import add_budget_options, budget_checks, chooses_vectors, has_budget
 from kernelet.cli.errors import Check, DataError, Interrupted, UsageError, quoted
 from kernelet.cli.exporting import (
     MODEL_ENDING,
@@ -35,10 +34,9 @@ from kernelet.cli.tables.sources import (
 from kernelet.cli.writing import free_name
 
 if TYPE_CHECKING:
-    from kernelet.cli.budget_report import BudgetReport, ChoiceReport
+    from kernelet.cli.budget_report import BudgetReport
     from kernelet.cli.exporting import Written
-    from kernelet.cli.learning import Learned
-    from kernelet.cli.metrics import Figures
+    from kernelet.cli.learning import Fit
     from kernelet.cli.model import Model
     from kernelet.cli.training_data import TrainingTable
 
@@ -123,7 +121,7 @@ def _check_probabilities(arguments: argparse.Namespace) -> None:
 
 
 def _check_time(arguments: argparse.Namespace) -> None:
-    if arguments.time is not None and not _chooses(arguments):
+    if arguments.time is not None and not chooses_vectors(arguments):
         raise UsageError(
             "--time is for choosing the number of vectors, and there is nothing to choose with "
             "--vectors, a budget, or a method that has no such choice; leave --time out"
@@ -154,80 +152,34 @@ def _check_table(arguments: argparse.Namespace) -> None:
     methods.METHODS[arguments.method].task.target(source, arguments.target)
 
 
-def _chooses(arguments: argparse.Namespace) -> bool:
-    """Whether the number of vectors is chosen by validation."""
-    is_given = arguments.vectors is not None or has_budget(arguments)
-    return not is_given and methods.can_choose_vectors(arguments)
-
-
 def _share(arguments: argparse.Namespace) -> float:
     """The share of the rows to hold out."""
     if arguments.holdout is not None:
         return float(arguments.holdout)
-    return HOLDOUT if _chooses(arguments) and not arguments.test else 0.0
-
-
-@dataclass
-class _Fit:
-    """What came of a fit, for its report.
-
-    Attributes
-    ----------
-    learned : Learned
-    rows : TrainingTable
-        What it has learned from.
-    test : TrainingTable or None
-        What its error is measured on; None for the rows themselves.
-    seconds : float
-    search : BudgetSearchCV or None
-        Under a budget.
-    choice : ChoiceReport or None
-        Of the number of vectors.
-    figures : Figures or None
-        The error.
-    is_again : bool
-        Whether all rows were learned from once the error was known.
-    """
-
-    learned: Learned
-    rows: TrainingTable
-    test: TrainingTable | None
-    seconds: float = 0.0
-    search: Any = None
-    choice: ChoiceReport | None = None
-    figures: Figures | None = None
-    is_again: bool = False
-
-    def measure(self, output: Output) -> None:
-        """Measure the error."""
-        data = self.rows if self.test is None else self.test
-        model = self.learned.model(data.target)
-        with output.hearing_warnings():
-            self.figures = data.task.measured(model, data.labelled, data.target)
-        self.figures.warn(data.target, output)
+    return HOLDOUT if chooses_vectors(arguments) and not arguments.test else 0.0
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, learn, measure, save; 130 if Ctrl-C cut the learning short."""
-    from kernelet.cli.learning import calibrated, learn_again
+    from kernelet.cli.learning import calibrated, learn_again, learn_as_asked
     from kernelet.cli.training_data import read_training_data
 
-    output, path = Output.from_arguments(arguments), arguments.output or _default_name(arguments)
+    output, path = Output.from_arguments(arguments), arguments.output
+    path = path or free_name(_stem(arguments), MODEL_ENDING)
     destination = ModelOutput.of(path, arguments.dtype)
     destination.check_files()
     data = read_training_data(arguments, output)
-    if arguments.vectors is None and not has_budget(arguments) and not _chooses(arguments):
+    if arguments.vectors is None and not has_budget(arguments) and not chooses_vectors(arguments):
         output.remark(methods.vectors_remark(arguments))
     rows, test = _divided(arguments, data, output)
     start = time.perf_counter()
-    fit = _learned(arguments, rows, test, output)
+    fit = learn_as_asked(arguments, rows, test, arguments.time or SECONDS, output)
     if arguments.probabilities and test is not None:
         fit.learned = calibrated(fit.learned, test)
     fit.measure(output)
     is_held_out = test is not None and not arguments.test
     if fit.choice and is_held_out and not (fit.learned.interrupted or arguments.probabilities):
-        fit.learned, fit.rows = learn_again(fit.learned, arguments, data, output), data
-        fit.is_again = True
+        learn_again(fit, arguments, data, output)
     fit.seconds = time.perf_counter() - start
     interrupted = fit.learned.interrupted
     model, written = destination.save(fit.learned.estimator, fit.learned.encoder, data.target)
@@ -235,16 +187,23 @@ def run(arguments: argparse.Namespace) -> int:
         output.warn(f"interrupted; the best machine so far is saved in {path}")
     report(arguments, model, written, fit, output)
     if arguments.output is None:
-        output.remark(f"saved in {path}; -o FILE says another place")
+        output.remark(_where(arguments, path))
     return Interrupted.exit_code if interrupted else 0
 
 
-def _default_name(arguments: argparse.Namespace) -> str:
-    """That of the table, in this folder, such that no file is replaced."""
+def _stem(arguments: argparse.Namespace) -> str:
+    """The name of the table, by which the model is called."""
     table = Path("model" if arguments.table == STDIN else arguments.table)
     if table.suffix.lower() in COMPRESSIONS:
         table = table.with_suffix("")
-    return free_name(table.stem, MODEL_ENDING)
+    return table.stem
+
+
+def _where(arguments: argparse.Namespace, path: str) -> str:
+    """Where the model is, if no -o says it."""
+    usual = _stem(arguments) + MODEL_ENDING
+    why = "" if path == usual else f", as {usual} was there before"
+    return f"saved in {path}{why}; -o FILE says another place"
 
 
 def _divided(
@@ -267,28 +226,8 @@ def _divided(
         return data, None
 
 
-def _learned(
-    arguments: argparse.Namespace, rows: TrainingTable, test: TrainingTable | None, output: Output
-) -> _Fit:
-    from kernelet.cli.budget_report import ChoiceReport
-    from kernelet.cli.learning import Learned, learn, learn_and_choose
-
-    if has_budget(arguments):
-        encoder = rows.encoder(arguments.scaling)
-        search, interrupted = learn_within(arguments, rows, encoder, output)
-        learned = Learned(search.best_estimator_, encoder, interrupted)
-        return _Fit(learned, rows, test, search=search)
-    if not _chooses(arguments):
-        return _Fit(learn(arguments, rows, output), rows, test)
-    seconds = arguments.time or SECONDS
-    learned = learn_and_choose(arguments, rows, seconds, output)
-    some = rows.rows(learned.encoder)
-    choice = ChoiceReport.of(learned.model(rows.target), seconds, some, rows.task.error)
-    return _Fit(learned, rows, test, choice=choice)
-
-
 def report(
-    arguments: argparse.Namespace, model: Model, written: Written, fit: _Fit, output: Output
+    arguments: argparse.Namespace, model: Model, written: Written, fit: Fit, output: Output
 ) -> None:
     """Print what was learned, and how well."""
     from kernelet.cli.budget_report import BudgetReport

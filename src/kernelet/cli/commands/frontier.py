@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import methods
 from kernelet.cli.arguments import add_data_options, bits, count, counts
-from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
+from kernelet.cli.errors import Check, CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import hearing_interrupts
-from kernelet.cli.tables.sources import add_table_options, imported
+from kernelet.cli.tables.sources import Source, add_table_options, imported
 from kernelet.cli.writing import check_output, replaced_file, writing_errors
 
 if TYPE_CHECKING:
@@ -55,6 +55,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
 
 
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the table is read."""
+    return [
+        (("csv",), lambda: check_output(arguments.csv)),
+        (("png",), lambda: check_output(arguments.png)),
+        (("output",), lambda: check_output(arguments.output, is_model=True)),
+        (("folds",), lambda: _check_folds(arguments)),
+        (("method",), lambda: _check_method(arguments)),
+        *methods.method_checks(arguments),
+        (("table", "target", "format", "method"), lambda: _check_table(arguments)),
+    ]
+
+
+def _check_folds(arguments: argparse.Namespace) -> None:
+    if arguments.folds < 2:
+        raise UsageError("--folds must be at least 2")
+
+
+def _check_method(arguments: argparse.Namespace) -> None:
+    task = methods.METHODS[arguments.method].task
+    if task.with_budget is None:
+        raise UsageError(
+            f"--method {arguments.method} has no labels to cross-validate with; use `kernelet fit`"
+        )
+    if "n_vectors" not in methods.parameters(arguments.method):
+        raise UsageError(
+            f"--method {arguments.method} chooses its number of vectors itself; take one with a "
+            f"budget, such as {task.with_budget}"
+        )
+    if arguments.bits is not None:
+        methods.require_bits(arguments.method)
+
+
+def _check_table(arguments: argparse.Namespace) -> None:
+    source = Source.from_arguments(arguments.table, arguments)
+    methods.METHODS[arguments.method].task.target(source, arguments.target)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
     from kernelet.cli.model import saved_model
@@ -62,26 +100,10 @@ def run(arguments: argparse.Namespace) -> int:
     from kernelet.cli.training_data import read_training_data
 
     output = Output.from_arguments(arguments)
-    check_output(arguments.csv)
-    check_output(arguments.png)
-    check_output(arguments.output, is_model=True)
-    if arguments.folds < 2:
-        raise UsageError("--folds must be at least 2")
     if arguments.png:
         imported("matplotlib", "plot", "--png")
-    task = methods.METHODS[arguments.method].task
-    if task.with_budget is None:
-        raise UsageError(
-            f"--method {arguments.method} has no labels to cross-validate with; use `kernelet fit`"
-        )
     estimator = methods.make_estimator(arguments, None)
-    if not methods.has_budget(estimator):
-        raise UsageError(
-            f"--method {arguments.method} chooses its number of vectors itself; take one with a "
-            f"budget, such as {task.with_budget}"
-        )
     if arguments.bits is not None:
-        methods.require_bits(arguments.method)
         arguments.bytes = True  # which are what bits are about
     data = read_training_data(arguments, output)
     encoder = data.encoder(arguments.scaling)
