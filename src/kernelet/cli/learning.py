@@ -127,7 +127,7 @@ def learn_and_choose(
     _set_bits(arguments, estimator)
     encoder = data.encoder(arguments.scaling)
     rows = data.rows(encoder)
-    text = f"choosing by {rows.shape[0]} rows"
+    text = f"{rows.shape[0]} rows"
     with choosing_within(estimator, seconds):
         interrupted = _fit(estimator, rows, data.labels, output, text, is_choice=True)
     return Learned(estimator, encoder, interrupted)

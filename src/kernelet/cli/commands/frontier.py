@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kernelet.cli import methods
 from kernelet.cli.arguments import add_data_options, bits, count, counts
 from kernelet.cli.errors import Check, CommandError, Interrupted, UsageError, one_line
+from kernelet.cli.exporting import ModelOutput, check_model_output
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import hearing_interrupts
 from kernelet.cli.tables.sources import Source, add_table_options, imported
@@ -50,7 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--no-svm", action="store_true", help="leave the full SVM out")
     add("--csv", metavar="FILE", help="save the table")
     add("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
-    add("-o", "--output", metavar="MODEL", help="fit the picked budget on all rows and save it")
+    text = "fit the picked budget on all rows and save it: a model file, or .c, .onnx, .mjs, .json"
+    add("-o", "--output", metavar="FILE", help=text)
     methods.add_method_options(parser)
     add_table_options(parser)
 
@@ -60,7 +62,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     return [
         (("csv",), lambda: check_output(arguments.csv)),
         (("png",), lambda: check_output(arguments.png)),
-        (("output",), lambda: check_output(arguments.output, is_model=True)),
+        (("output",), lambda: check_model_output(arguments.output, None)),
         (("folds",), lambda: _check_folds(arguments)),
         (("method",), lambda: _check_method(arguments)),
         *methods.method_checks(arguments),
@@ -95,7 +97,6 @@ def _check_table(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
-    from kernelet.cli.model import saved_model
     from kernelet.cli.searching import entries_of
     from kernelet.cli.training_data import read_training_data
 
@@ -120,7 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.png:
         draw(arguments.png, search, "bytes" if arguments.bytes else "vectors")
     if arguments.output:
-        saved_model(arguments.output, search.best_estimator_, encoder, data.target)
+        destination = ModelOutput.of(arguments.output, None)
+        destination.save(search.best_estimator_, encoder, data.target)
     report(arguments, search, entries, (len(data.labels), seconds), output)
     return Interrupted.exit_code if interrupts else 0
 
