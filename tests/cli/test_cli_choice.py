@@ -95,9 +95,10 @@ def test_it_is_the_choice_of_the_estimator(call, folder):
     X = flowers().iloc[:ROWS, :4].to_numpy()
     y = flowers()["species"][:ROWS].to_numpy().astype(str)
     np.savez("plain.npz", X=X, y=y)
-    words = ("--scaling", "none", "--holdout", 0, "-o", "plain.kernelet")
+    words = ("--scaling", "none", "--holdout", 0, "--param", "learn_kernel=features")
     document = call("fit", "plain.npz", *words, "--json").document
-    model = package.SparseSVC(n_vectors="auto", random_state=0).fit(X, y)
+    model = package.SparseSVC("auto", learn_kernel="features", random_state=0).fit(X, y)
+    assert document["choice"]["kernels"] == []  # as the command line has one
     tried = document["choice"]["tried"]
     assert [entry["vectors"] for entry in tried] == model.path_["n_vectors"].tolist()
     assert_allclose([1 - entry["error"] for entry in tried], model.path_["score"])
@@ -109,6 +110,29 @@ def test_it_is_the_choice_of_the_estimator(call, folder):
     assert document["choice"]["cost"] == model.C_
     scores = package.load("plain.kernelet").estimator.decision_function(X)
     assert_allclose(scores, model.decision_function(X), rtol=1e-8, atol=1e-8)
+
+
+def test_the_kernel_is_chosen_by_validation(call, folder):
+    """Of twelve columns the label depends on two sums, which scales of columns cannot express."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12))
+    columns = {f"x{j}": X[:, j] for j in range(12)}
+    y = np.where(np.sin(2.0 * X[:, :6].sum(axis=1)) + X[:, 6:].sum(axis=1) > 0, "up", "down")
+    pd.DataFrame({**columns, "y": y}).to_csv("sums.csv", index=False)
+    done = call("fit", "sums.csv", "-t", "y", "--json")
+    kernels = done.document["choice"]["kernels"]
+    assert [one["learned"] for one in kernels] == [
+        "a scale for each feature",  # what fits learn of so many columns
+        "one width",
+        "combinations of features",
+    ]
+    (picked,) = (one for one in kernels if one["picked"])
+    assert picked["learned"] == "combinations of features"
+    assert picked["error"] < kernels[0]["error"] - kernels[0]["standard_error"]
+    assert done.document["kernel"]["name"] == "projected_features"
+    shown = call("fit", "sums.csv", "-t", "y")
+    line = r"^kernel +combinations of features, error [\d.]+ % with 20 vectors; a scale for each"
+    assert re.search(line, shown.out, re.M)
 
 
 def test_rows_held_out_have_no_part_in_the_choice(call, fitted_rows):

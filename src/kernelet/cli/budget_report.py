@@ -15,13 +15,21 @@ from kernelet.cli.errors import CommandError
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.searching import bits_text, bytes_around, entries_of
 from kernelet.export.to_c.exporter import c_cost
-from kernelet.learners.direct.budgets.choice import N_FOLDS
-from kernelet.learners.direct.budgets.estimator import ran_out_of_time
+from kernelet.learners.direct.budgets.choice import N_FOLDS, USUAL, TimedChoice
+from kernelet.learners.direct.kernel_learning.choice import LearnedPart
 from kernelet.machine import KernelMachine
 from kernelet.selection.cost import microseconds_per_row
 
 if TYPE_CHECKING:
     from kernelet.cli.model import Model
+
+
+# What is learned of a kernel, for a person.
+_LEARNED = {
+    LearnedPart.WIDTH: "one width",
+    LearnedPart.FEATURES: "a scale for each feature",
+    LearnedPart.PROJECTION: "combinations of features",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +153,8 @@ class ChoiceReport:
 
     Attributes
     ----------
-    seconds : float
-        What ``--time`` allows for it.
-    ran_out : bool
-        Whether the time ended it.
+    timed : TimedChoice
+        Whether the time of ``--time`` ended it, and which kernels were compared.
     error : str
         What a validated error is called.
     cost : float
@@ -159,15 +165,14 @@ class ChoiceReport:
         Whether bytes are those of exported C, columns included.
     """
 
-    seconds: float
-    ran_out: bool
+    timed: TimedChoice
     error: str
     cost: float
     entries: list[dict[str, Any]]
     in_c: bool
 
     @classmethod
-    def of(cls, model: Model, seconds: float, rows: Any, error: str) -> ChoiceReport:
+    def of(cls, model: Model, timed: TimedChoice, rows: Any, error: str) -> ChoiceReport:
         """From a model whose estimator has chosen; ``rows`` are some that it has learned from."""
         estimator, machine = model.estimator, model.machine
         path, around, in_c = estimator.path_, 0, True
@@ -187,8 +192,7 @@ class ChoiceReport:
             }
             for m, score, standard_error, n_bytes in zip(*map(path.get, names), strict=True)
         ]
-        late = ran_out_of_time(estimator)
-        return cls(seconds, late, error, estimator.C_, entries, in_c)
+        return cls(timed, error, estimator.C_, entries, in_c)
 
     def print(self, output: Output) -> None:
         """The table, unless ``--quiet`` is given, and a warning if there was no time for it."""
@@ -197,15 +201,15 @@ class ChoiceReport:
             columns = ["vectors", self.error, "+-", "us/row", n_bytes, ""]
             output.table(columns, [self._cells(entry) for entry in self.entries])
             output.text("")
-        if self.ran_out and self.entries:
+        if self.timed.is_late and self.entries:
             most = max(entry["vectors"] for entry in self.entries)
             output.warn(
-                f"--time {self.seconds:g} was over after {most} vectors; more time tries more"
+                f"--time {self.timed.seconds:g} was over after {most} vectors; more time tries more"
             )
-        elif self.ran_out:
+        elif self.timed.is_late:
             output.warn(
-                f"--time {self.seconds:g} was over before any number of vectors had been tried, so "
-                "the usual one is taken; take more time, or say --vectors"
+                f"--time {self.timed.seconds:g} was over before any number of vectors had been "
+                "tried, so the usual one is taken; take more time, or say --vectors"
             )
 
     def _cells(self, entry: dict[str, Any]) -> Sequence[str]:
@@ -221,6 +225,12 @@ class ChoiceReport:
     def facts(self) -> list[tuple[str, str]]:
         """Names and values for a person."""
         facts = [("C", f"{self.cost:g}")]
+        if self.timed.kernels:
+            first, *others = sorted(self.timed.kernels, key=lambda one: not one.is_chosen)
+            text = ", ".join(f"{_LEARNED[one.learn]} {percent(1.0 - one.score)}" for one in others)
+            with_others = f"; {text}" if text else ""
+            own = f"{_LEARNED[first.learn]}, {self.error} {percent(1.0 - first.score)}"
+            facts.append(("kernel", f"{own} with {USUAL} vectors{with_others}"))
         for entry in self.entries:
             if entry["picked"]:
                 error = f"{percent(entry['error'])} +- {percent(entry['standard_error'])}"
@@ -230,10 +240,19 @@ class ChoiceReport:
     def document(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
-            "seconds": self.seconds,
-            "ran_out_of_time": self.ran_out,
+            "seconds": self.timed.seconds,
+            "ran_out_of_time": self.timed.is_late,
             "folds": N_FOLDS,
             "cost": self.cost,
+            "kernels": [
+                {
+                    "learned": _LEARNED[one.learn],
+                    "error": 1.0 - one.score,
+                    "standard_error": one.standard_error,
+                    "picked": one.is_chosen,
+                }
+                for one in self.timed.kernels
+            ],
             "chosen": next((entry for entry in self.entries if entry["picked"]), None),
             "tried": self.entries,
         }

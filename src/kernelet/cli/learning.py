@@ -25,16 +25,28 @@ from kernelet.learners.direct.budgets.estimator import choosing_within
 if TYPE_CHECKING:
     from kernelet.cli.metrics import Figures
     from kernelet.cli.training_data import TrainingTable
+    from kernelet.learners.direct.budgets.choice import TimedChoice
     from kernelet.machine.columns import ColumnEncoder
 
 
 @dataclass
 class Learned:
-    """A fitted estimator, the encoder of its columns, and whether Ctrl-C ended the fit."""
+    """A fitted estimator, the encoder of its columns, and how the fit went.
+
+    Attributes
+    ----------
+    estimator : estimator
+    encoder : ColumnEncoder or None
+    interrupted : bool
+        Whether Ctrl-C ended it.
+    timed : TimedChoice or None
+        What it has chosen, if anything.
+    """
 
     estimator: Any
     encoder: ColumnEncoder | None
     interrupted: bool = False
+    timed: TimedChoice | None = None
 
     def model(self, target: str | None, path: str = "") -> Model:
         """As it is applied to tables."""
@@ -96,8 +108,9 @@ def learn_as_asked(
     if not chooses_vectors(arguments):
         return Fit(learn(arguments, rows, output), rows, test)
     learned = learn_and_choose(arguments, rows, seconds, output)
+    assert learned.timed is not None
     some = rows.rows(learned.encoder)
-    choice = ChoiceReport.of(learned.model(rows.target), seconds, some, rows.task.error)
+    choice = ChoiceReport.of(learned.model(rows.target), learned.timed, some, rows.task.error)
     return Fit(learned, rows, test, choice=choice)
 
 
@@ -128,9 +141,9 @@ def learn_and_choose(
     encoder = data.encoder(arguments.scaling)
     rows = data.rows(encoder)
     text = f"{rows.shape[0]} rows"
-    with choosing_within(estimator, seconds):
+    with choosing_within(estimator, seconds) as timed:
         interrupted = _fit(estimator, rows, data.labels, output, text, is_choice=True)
-    return Learned(estimator, encoder, interrupted)
+    return Learned(estimator, encoder, interrupted, timed)
 
 
 def learn_again(
@@ -139,6 +152,10 @@ def learn_again(
     """Fit what has been chosen on more rows; the search goes on from the vectors found."""
     estimator, encoder = copy(fit.learned.estimator), data.encoder(arguments.scaling)
     estimator.set_params(n_vectors=estimator.n_vectors_, C=estimator.C_, warm_start=True)
+    timed = fit.learned.timed
+    for kernel in [] if timed is None else timed.kernels:
+        if kernel.is_chosen:
+            estimator.set_params(learn_kernel=kernel.parameter)
     rows = data.rows(encoder)
     text = f"learning from all {rows.shape[0]} rows"
     try:

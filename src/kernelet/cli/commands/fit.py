@@ -67,15 +67,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--max-bytes or --max-microseconds the most that are tried"
     )
     parser.add_argument("-m", "--vectors", type=count, metavar="N", help=text)
-    text = f"seconds for choosing vectors, C and kernel by validation (default: {SECONDS})"
+    text = f"seconds for choosing vectors, C and kernel by validation (default: {SECONDS:g})"
     parser.add_argument("--time", type=positive, metavar="SECONDS", help=text)
     add_model_output(parser, "TABLE's name with .kernelet, in this folder")
     add_dtype_option(parser)
     add = parser.add_argument_group("measuring the error").add_argument
     add("--test", metavar="TABLE", help="rows to measure the error on")
     text = (
-        f"hold out this share of the rows for it (default: {HOLDOUT} where the number of vectors "
-        "is chosen, which then learns from all rows once the error is known; 0 holds out none)"
+        f"hold out this share of the rows for it, 0 for none (default: {HOLDOUT} where the number "
+        "of vectors is chosen; the model then learns from all rows once the error is known)"
     )
     add("--holdout", type=share, metavar="SHARE", help=text)
     text = "calibrate on these rows, so that `predict --probabilities` works"

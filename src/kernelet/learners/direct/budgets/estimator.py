@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import bits_or_none, choice, positive
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice
+from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice, TimedChoice
 from kernelet.learners.direct.budgets.shipping import Shipping
 from kernelet.learners.direct.budgets.tried import COLUMNS, path_of, table
 from kernelet.learners.direct.estimator import DirectEstimator
@@ -34,8 +34,6 @@ class BudgetEstimator(DirectEstimator):
     max_bytes: float | None
     target: str
     vector_bits: int | None
-    # whether the time of `choosing_within` ran out
-    _is_late = False
 
     @property
     def path_(self) -> dict[str, NDArray[Any]]:
@@ -61,17 +59,17 @@ class BudgetEstimator(DirectEstimator):
         if isinstance(self.n_vectors, str):
             self._check_can_choose()
             is_sample = isinstance(data, OutOfCoreData)
-            few_bytes = self.max_bytes is not None and getattr(self, "rank", None) is None
-            chooses_kernel = few_bytes and getattr(self, "learn_kernel", None) == "auto"
-            budget = BudgetChoice.over(data.at_hand, shipping, is_sample, chooses_kernel)
+            has_limit = self.max_bytes is not None or self._timed is not None
+            has_rank = getattr(self, "rank", None) is not None
+            is_auto = getattr(self, "learn_kernel", None) == "auto" and not has_rank
+            budget = BudgetChoice.over(
+                data.at_hand, shipping, is_sample, has_limit and is_auto, self._timed
+            )
         learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
         rounded = None if budget is None else budget.rounded
         vars(self).pop("_path", None)
-        vars(self).pop("_is_late", None)
         if budget is not None:
             self._path = table(budget.tried)
-            if budget.is_late:
-                self._is_late = True
         machine = self._store(learned, data.kernel, rounded)
         n_bytes = shipping.n_bytes(machine)
         if n_bytes > shipping.max_bytes:
@@ -114,20 +112,16 @@ class BudgetEstimator(DirectEstimator):
 
 
 @contextmanager
-def choosing_within(estimator: BudgetEstimator, seconds: float) -> Iterator[None]:
-    """Let fits in the block choose ``n_vectors="auto"`` and C within a number of seconds.
+def choosing_within(estimator: BudgetEstimator, seconds: float) -> Iterator[TimedChoice]:
+    """Let fits in the block choose ``n_vectors="auto"``, C and the kernel in a number of seconds.
 
-    When they are over, what has done best until then is searched for on all rows. The first number
+    With ``learn_kernel="auto"`` held-out rows then compare what can be learned of the kernel. When
+    the time is over, what has done best until then is searched for on all rows. The first number
     of vectors may not have been tried in all folds by then: 20 are taken in that case. The last
     search has the time that it needs.
     """
-    estimator._choice_seconds = seconds
+    estimator._timed = TimedChoice(seconds)
     try:
-        yield
+        yield estimator._timed
     finally:
-        del estimator._choice_seconds
-
-
-def ran_out_of_time(estimator: BudgetEstimator) -> bool:
-    """Whether time ended the choice of the last fit."""
-    return estimator._is_late
+        del estimator._timed
