@@ -113,11 +113,12 @@ def test_it_is_the_choice_of_the_estimator(call, folder):
 
 
 def test_the_kernel_is_chosen_by_validation(call, folder):
-    """Of twelve columns the label depends on two sums, which scales of columns cannot express."""
+    """The label depends on two sums of columns, which a scale for each column cannot express."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 12))
-    columns = {f"x{j}": X[:, j] for j in range(12)}
-    y = np.where(np.sin(2.0 * X[:, :6].sum(axis=1)) + X[:, 6:].sum(axis=1) > 0, "up", "down")
+    X = rng.normal(size=(400, 14))
+    columns = {f"x{j}": X[:, j] for j in range(14)}
+    first, second = X[:, :7].sum(axis=1), X[:, 7:].sum(axis=1)
+    y = np.where(np.sin(0.75 * first) + 0.4 * second > 0.0, "up", "down")
     pd.DataFrame({**columns, "y": y}).to_csv("sums.csv", index=False)
     done = call("fit", "sums.csv", "-t", "y", "--json")
     kernels = done.document["choice"]["kernels"]
@@ -131,7 +132,7 @@ def test_the_kernel_is_chosen_by_validation(call, folder):
     assert picked["error"] < kernels[0]["error"] - kernels[0]["standard_error"]
     assert done.document["kernel"]["name"] == "projected_features"
     shown = call("fit", "sums.csv", "-t", "y")
-    line = r"^kernel +combinations of features, error [\d.]+ % with 20 vectors; a scale for each"
+    line = r"^kernel +combinations of features, error [\d.]+ % with 20 vectors \(a scale for each"
     assert re.search(line, shown.out, re.M)
 
 

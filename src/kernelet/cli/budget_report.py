@@ -228,7 +228,7 @@ class ChoiceReport:
         if self.timed.kernels:
             first, *others = sorted(self.timed.kernels, key=lambda one: not one.is_chosen)
             text = ", ".join(f"{_LEARNED[one.learn]} {percent(1.0 - one.score)}" for one in others)
-            with_others = f"; {text}" if text else ""
+            with_others = f" ({text})" if text else ""
             own = f"{_LEARNED[first.learn]}, {self.error} {percent(1.0 - first.score)}"
             facts.append(("kernel", f"{own} with {USUAL} vectors{with_others}"))
         for entry in self.entries:
