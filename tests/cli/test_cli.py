@@ -374,7 +374,7 @@ def test_help_answers_at_once():
 
 @pytest.mark.slow
 def test_commands_on_the_site_run_as_written(tmp_path):
-    script, shown, in_bytes, fitted = (
+    quick, chosen, script, shown, in_bytes, fitted = (
         block.code for block in blocks(PAGE) if block.language in ("sh", "text")
     )
     programs = tmp_path / "bin"
@@ -397,6 +397,12 @@ def test_commands_on_the_site_run_as_written(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    chosen, printed = (
+        [line.split() for line in t.splitlines()] for t in (chosen, printed_by(quick))
+    )
+    for expected, words in zip(chosen, printed, strict=True):
+        assert words[:1] == expected[:1]
+        assert (words[-2:] == ["<-", "chosen"]) == (expected[-2:] == ["<-", "chosen"])
     frontier, printed = (text.splitlines()[4:9] for text in (shown, printed_by(script)))
     assert len(frontier) == 5
     for expected, line in zip(frontier, printed, strict=True):

@@ -202,7 +202,11 @@ WRONG = {
         2,
         "--table TABLE",
     ),
-    "bad budgets": (("frontier", "train.csv", "--budgets", "5;6"), 2, "whole numbers"),
+    "bad budgets": (
+        ("frontier", "train.csv", "-t", "species", "--budgets", "5;6"),
+        2,
+        "whole numbers",
+    ),
     "large budgets": (
         ("frontier", "train.csv", "-t", "species", "--drop", "id", "--budgets", "500"),
         2,

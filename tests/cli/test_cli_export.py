@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import kernelet as package
 from command_line import Called, flowers, kernelet, write_flowers
 from kernelet.cli import main
-from kernelet.cli.commands.export import DTYPES, FORMATS
+from kernelet.cli.exporting import DTYPES, FORMATS
 from kernelet.export import read_json
 from kernelet.export.formats import registered_formats
 

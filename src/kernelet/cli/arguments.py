@@ -38,7 +38,7 @@ def _checked(
 
 count = _checked(int, lambda value: value >= 1, "a whole number of at least 1")
 positive = _checked(float, lambda value: 0.0 < value < float("inf"), "a number above zero")
-share = _checked(float, lambda value: 0.0 < value < 1.0, "a number between 0 and 1")
+share = _checked(float, lambda value: 0.0 <= value < 1.0, "a number between 0 and 1")
 # the seeds of NumPy's RandomState, which scikit-learn uses
 seed = _checked(int, lambda value: 0 <= value < 2**32, "a whole number from 0 to 2^32 - 1")
 
@@ -116,11 +116,13 @@ def add_model_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a file that `kernelet fit` has saved")
 
 
-def add_model_output(parser: argparse.ArgumentParser) -> None:
-    """The file of a model that is written."""
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="MODEL", help="the file to save the model in"
+def add_model_output(parser: argparse.ArgumentParser, default: str) -> None:
+    """The file of a model that is written; ``default`` says which it is where none is named."""
+    text = (
+        f"a model file, or an export: .c, .onnx, .mjs, .json (default: {default}, or the next name "
+        "that is free)"
     )
+    parser.add_argument("-o", "--output", metavar="FILE", help=text)
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import methods
 from kernelet.cli.arguments import bits, count, n_bytes, positive
-from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
+from kernelet.cli.errors import Check, CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.output import Output
 from kernelet.cli.progress import hearing_interrupts
 
@@ -53,18 +53,39 @@ def add_budget_options(parser: argparse.ArgumentParser) -> None:
     add("--folds", type=count, default=5, help="of cross-validation (default: 5)")
 
 
-def check_budget(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot be asked for, before the table is read."""
+_BUDGET = ("max_bytes", "max_microseconds")
+
+
+def budget_checks(arguments: argparse.Namespace) -> list[Check]:
+    """What cannot be asked for, by the command line alone."""
+    return [
+        (("bits", "method"), lambda: _check_rounding(arguments)),
+        (("bits", *_BUDGET), lambda: _check_bits(arguments)),
+        (("folds", *_BUDGET), lambda: _check_folds(arguments)),
+        (("method", *_BUDGET), lambda: _check_method(arguments)),
+    ]
+
+
+def _check_rounding(arguments: argparse.Namespace) -> None:
     if arguments.bits is not None:
         methods.require_bits(arguments.method)
-    if not has_budget(arguments):
-        if arguments.bits is not None and len(arguments.bits) > 1:
-            raise UsageError(
-                "--bits takes one number unless there is a budget to choose by: --max-bytes"
-            )
-        return
-    if arguments.folds < 2:
+
+
+def _check_bits(arguments: argparse.Namespace) -> None:
+    if not has_budget(arguments) and arguments.bits is not None and len(arguments.bits) > 1:
+        raise UsageError(
+            "--bits takes one number unless there is a budget to choose by: --max-bytes"
+        )
+
+
+def _check_folds(arguments: argparse.Namespace) -> None:
+    if has_budget(arguments) and arguments.folds < 2:
         raise UsageError("--folds must be at least 2")
+
+
+def _check_method(arguments: argparse.Namespace) -> None:
+    if not has_budget(arguments):
+        return
     option = "--max-microseconds" if arguments.max_bytes is None else "--max-bytes"
     method = methods.METHODS[arguments.method]
     if method.task.with_budget is None:
@@ -87,6 +108,12 @@ def has_budget(arguments: argparse.Namespace) -> bool:
 def in_few_bits(arguments: argparse.Namespace) -> bool:
     """Whether vectors may be rounded, so that what is stored around them counts."""
     return arguments.max_bytes is not None or arguments.bits is not None
+
+
+def chooses_vectors(arguments: argparse.Namespace) -> bool:
+    """Whether the number of vectors is chosen by validation, as nothing else says what it is."""
+    is_given = arguments.vectors is not None or has_budget(arguments)
+    return not is_given and methods.can_choose_vectors(arguments)
 
 
 def learn_within(

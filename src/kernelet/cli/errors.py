@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 
 class CommandError(Exception):
@@ -37,10 +37,51 @@ class OutputError(CommandError):
     exit_code = 5
 
 
+class Mistakes(CommandError):
+    """Several mistakes in one command line.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        A mistake each.
+    exit_code : int, default=2
+    """
+
+    exit_code = UsageError.exit_code
+
+    def __init__(self, lines: Sequence[str], exit_code: int = exit_code) -> None:
+        super().__init__(f"{len(lines)} mistakes in this command line")
+        self.lines, self.exit_code = lines, exit_code
+
+
 class Interrupted(CommandError):
     """Ctrl-C, with more to report than the word."""
 
     exit_code = 130
+
+
+# Options that a check looks at, and the check, which raises an error.
+Check = tuple[Sequence[str], Callable[[], object]]
+
+
+def found_by(checks: Iterable[Check], unread: Iterable[str] = ()) -> list[CommandError]:
+    """The errors of all checks, but for those of options that could not be read.
+
+    Examples
+    --------
+    >>> def refuse():
+    ...     raise UsageError("--folds must be at least 2")
+    >>> found_by([(["folds"], refuse)]), found_by([(["folds"], refuse)], unread=["folds"])
+    ([UsageError('--folds must be at least 2')], [])
+    """
+    unknown, found = {*unread}, list[CommandError]()
+    for names, check in checks:
+        if unknown.isdisjoint(names):
+            try:
+                check()
+            except CommandError as error:
+                found.append(error)
+    return list({str(error): error for error in found}.values())
 
 
 def one_line(error: BaseException) -> str:

@@ -2,8 +2,10 @@
 
 A command is a module with a docstring (its first line is the short help), `configure(parser)` and
 `run(arguments)`, listed in `COMMANDS`; `USAGE` and `EXAMPLES`, if it has them, begin and end its
-help. It imports what it computes with inside `run`, so that `kernelet --help` answers at once.
-What goes wrong is an exception; `main` makes one line and an exit code of it.
+help. `checks(arguments)`, if it has that, lists what can be wrong before any work is done: all
+mistakes of a command line are reported together. It imports what it computes with inside `run`, so
+that `kernelet --help` answers at once. What goes wrong is an exception; `main` makes one line and
+an exit code of it.
 """
 
 from __future__ import annotations
@@ -15,13 +17,22 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import kernelet
 from kernelet.cli.arguments import add_output_options
-from kernelet.cli.errors import CommandError, Interrupted, OutputError, nearest, one_line
+from kernelet.cli.errors import (
+    Check,
+    CommandError,
+    Interrupted,
+    Mistakes,
+    OutputError,
+    found_by,
+    nearest,
+    one_line,
+)
 from kernelet.cli.output import say
 from kernelet.cli.progress import starting
 from kernelet.cli.writing import end_stdout, printing
@@ -29,8 +40,8 @@ from kernelet.cli.writing import end_stdout, printing
 COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info", "export")
 EPILOG = """in a minute:
   kernelet demo
-  kernelet fit train.csv --target class --vectors 20 --holdout 0.2 -o model.kernelet
-  kernelet predict model.kernelet new.csv -o predicted.csv
+  kernelet fit train.csv --target class
+  kernelet predict train.kernelet new.csv -o predicted.csv
 
 See `kernelet COMMAND --help` for more about a command.
 
@@ -40,12 +51,114 @@ exit codes:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that suggests the command a person meant."""
+    """A parser that suggests what a person meant, and goes on after a mistake to find the others.
+
+    Attributes
+    ----------
+    commands : dict of str to _Parser
+    checks : callable or None
+        Names what else can be wrong with the command's arguments.
+    mistakes : list of str
+        What has been found wrong.
+    unread : set of str
+        Arguments that are missing or could not be read.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands: dict[str, _Parser] = {}
+        self.checks: Callable[[argparse.Namespace], Iterable[Check]] | None = None
+        self.mistakes: list[str] = []
+        self.unread: set[str] = set()
+
+    def read(
+        self, words: Sequence[str], arguments: argparse.Namespace, is_checked: bool = True
+    ) -> None:
+        """Parse a command line, and check it unless that is left out.
+
+        Raises
+        ------
+        CommandError
+            With all mistakes.
+        SystemExit
+            If the command line cannot be understood.
+        """
+        _, unknown = self.parse_known_args(words, arguments)
+        command = self.commands[arguments.command]
+        mistakes = [*self.mistakes, *command.mistakes, *command.unrecognized(unknown)]
+        found = []
+        if is_checked and command.checks is not None:
+            found = found_by(command.checks(arguments), command.unread)
+        if len(mistakes) == 1 and not found:
+            command.error(mistakes[0])
+        if len(found) == 1 and not mistakes:
+            raise found[0]
+        codes = {error.exit_code for error in found} | ({2} if mistakes else set())
+        if codes:
+            if mistakes:
+                command.print_usage(sys.stderr)
+            code = codes.pop() if len(codes) == 1 else Mistakes.exit_code
+            raise Mistakes([*mistakes, *map(str, found)], code)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        arguments = argparse.Namespace() if namespace is None else namespace
+        self.read(sys.argv[1:] if args is None else args, arguments, is_checked=False)
+        return arguments
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        needed = [action for action in self._actions if action.required and not self.commands]
+        for action in needed:  # missing ones are mistakes among others
+            action.required = False
+        found, unknown = super().parse_known_args(args, namespace)
+        missing = [
+            action
+            for action in needed
+            if getattr(found, action.dest) is None and action.dest not in self.unread
+        ]
+        if missing:
+            names = ["/".join(one.option_strings) or str(one.metavar) for one in missing]
+            self.mistakes.append(f"the following arguments are required: {', '.join(names)}")
+            self.unread.update(action.dest for action in missing)
+        return found, unknown
+
+    def unrecognized(self, words: Sequence[str]) -> list[str]:
+        """Whether there are words that mean nothing, and what may be meant."""
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        options = [word.partition("=")[0] for word in words if word.startswith("--")]
+        near = [name for option in options if (name := nearest(option, known))]
+        hint = f"; do you mean {', '.join(near)}?" if near else ""
+        return [f"unrecognized arguments: {' '.join(words)}{hint}"] if words else []
 
     def error(self, message: str) -> NoReturn:
         from kernelet.machine.texts import visible  # a file may have any name
 
+        others = [mistake for mistake in self.mistakes if mistake != message]
+        if others:
+            self.print_usage(sys.stderr)
+            raise Mistakes([*others, message])
         super().error(visible(message))
+
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        try:
+            return super()._match_argument(action, arg_strings_pattern)
+        except argparse.ArgumentError as error:
+            self._note(action, error)
+            return 0
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if action.dest in self.unread and not arg_strings:
+            return action.default
+        try:
+            return super()._get_values(action, arg_strings)
+        except argparse.ArgumentError as error:
+            if action.nargs == argparse.PARSER:  # without a command there is no more to be found
+                raise
+            self._note(action, error)
+            return action.default
+
+    def _note(self, action: argparse.Action, error: argparse.ArgumentError) -> None:
+        self.mistakes.append(str(error))
+        self.unread.add(action.dest)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         try:
@@ -64,7 +177,7 @@ class _Parser(argparse.ArgumentParser):
                 sys.stderr.write(message)
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> _Parser:
     """The parser of the whole command line."""
     parser = _Parser(
         prog="kernelet",
@@ -87,6 +200,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.configure(subparser)
         add_output_options(subparser)
+        parser.commands[name], subparser.checks = subparser, getattr(command, "checks", None)
         subparser.set_defaults(run=command.run)
     return parser
 
@@ -118,10 +232,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(parser: argparse.ArgumentParser, words: list[str], arguments: argparse.Namespace) -> int:
+def _run(parser: _Parser, words: list[str], arguments: argparse.Namespace) -> int:
     try:
         with printing():  # --help and --version print
-            parser.parse_args(words, arguments)
+            parser.read(words, arguments)
         with _warnings_in_one_line(arguments):
             if getattr(arguments, "table", None) is not None:
                 with starting(f"reading {arguments.table}", arguments.quiet):
@@ -160,6 +274,9 @@ def _failed(arguments: argparse.Namespace, error: BaseException) -> int:
     command = "kernelet" if arguments.command is None else f"kernelet {arguments.command}"
     reason, code = _explained(error)
     say(f"{command}: {reason}", sys.stderr)  # if stderr is full as well, the exit code is left
+    if isinstance(error, Mistakes):
+        for line in error.lines:
+            say(f"  {line}", sys.stderr)
     return code
 
 

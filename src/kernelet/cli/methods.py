@@ -6,10 +6,11 @@ import argparse
 import inspect
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import arguments as kinds
-from kernelet.cli.errors import UsageError, nearest
+from kernelet.cli.errors import Check, UsageError, nearest
 
 if TYPE_CHECKING:
     from kernelet.cli.tasks import Task
@@ -110,32 +111,79 @@ def methods_text() -> str:
     return "\n".join(lines)
 
 
-def make_estimator(arguments: argparse.Namespace, n_vectors: int | None) -> Any:
+def make_estimator(arguments: argparse.Namespace, n_vectors: int | str | None) -> Any:
     """The estimator that the command line asks for, not fitted yet."""
+    for _, check in method_checks(arguments):
+        check()
     method = METHODS[arguments.method]
-    factory = method.factory
-    known = list(inspect.signature(factory).parameters)
+    known = parameters(method.name)
     wanted = {
         name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None
-    }
-    foreign = [name for name in wanted if name not in known]
-    if foreign:
-        flag = "--" + foreign[0].removeprefix("n_").replace("_", "-")
-        raise UsageError(f"{flag} means nothing to --method {method.name}; leave it out")
-    for setting in arguments.param:
-        name, equals, text = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--param {setting} should be NAME=VALUE")
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"do you mean {near}?" if near else f"it has {', '.join(known)}"
-            raise UsageError(f"--method {method.name} has no parameter {name!r}; {hint}")
-        wanted[name] = parsed(text)
+    } | settings(arguments)
     if "random_state" in known:
         wanted.setdefault("random_state", arguments.seed)
     if n_vectors is not None and "n_vectors" in known:
         wanted["n_vectors"] = n_vectors
-    return factory(**wanted)
+    return method.factory(**wanted)
+
+
+def method_checks(arguments: argparse.Namespace) -> list[Check]:
+    """Whether the method has all the parameters that the command line sets."""
+    return [
+        *(((name, "method"), partial(_check_parameter, arguments, name)) for name in _PARAMETERS),
+        *((("method",), partial(_check_setting, arguments, text)) for text in arguments.param),
+    ]
+
+
+def _check_parameter(arguments: argparse.Namespace, name: str) -> None:
+    if getattr(arguments, name) is not None and name not in parameters(arguments.method):
+        flag = "--" + name.removeprefix("n_").replace("_", "-")
+        raise UsageError(f"{flag} means nothing to --method {arguments.method}; leave it out")
+
+
+def _check_setting(arguments: argparse.Namespace, setting: str) -> None:
+    name, equals, text = setting.partition("=")
+    if not equals:
+        raise UsageError(f"--param {setting} should be NAME=VALUE")
+    known = parameters(arguments.method)
+    if name not in known:
+        near = nearest(name, known)
+        hint = f"do you mean {near}?" if near else f"it has {', '.join(known)}"
+        raise UsageError(f"--method {arguments.method} has no parameter {name!r}; {hint}")
+    if name == "n_vectors":
+        raise UsageError(
+            f"--param {setting}: say --vectors {text} (`kernelet frontier`: --budgets)"
+        )
+
+
+def settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What ``--param`` sets."""
+    pairs = [setting.partition("=") for setting in arguments.param]
+    return {name: parsed(text) for name, _, text in pairs}
+
+
+def can_choose_vectors(arguments: argparse.Namespace) -> bool:
+    """Whether the method, as the command line sets it up, has ``n_vectors="auto"``."""
+    from kernelet.learners.direct.budgets.estimator import BudgetEstimator
+
+    has_choice = issubclass(METHODS[arguments.method].factory, BudgetEstimator)
+    chosen = settings(arguments)
+    is_shared = chosen.get("vectors", "shared") == "shared"
+    return has_choice and is_shared and chosen.get("checkpoint") is None
+
+
+def vectors_remark(arguments: argparse.Namespace) -> str:
+    """What ``--vectors`` does for a method that does not choose by validation."""
+    name = arguments.method
+    if "n_vectors" in parameters(name):
+        return (
+            f"up to {DEFAULT_VECTORS} vectors, as --method {name} does not choose their number by "
+            "validation here; --vectors N sets it"
+        )
+    return (
+        f"--method {name} chooses the number of vectors itself; --vectors N compresses what it "
+        "learns to N"
+    )
 
 
 def has_budget(estimator: Any) -> bool:

@@ -68,7 +68,7 @@ class ColumnBytes:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model.fit(rows, data.labels)
-            found[number] = _bytes_around(model, encoder, data.target)
+            found[number] = bytes_around(model, encoder, data.target)
         return cls(found)
 
     @property
@@ -86,7 +86,8 @@ class ColumnBytes:
             search.reference_results_["mean_bytes"] += self.most
 
 
-def _bytes_around(model: Any, encoder: ColumnEncoder | None, target: str | None) -> int:
+def bytes_around(model: Any, encoder: ColumnEncoder | None, target: str | None) -> int:
+    """What exported C stores of a fitted model besides its machine."""
     machine = model.machine_
     n_labels = len(getattr(model, "classes_", ()))
     try:

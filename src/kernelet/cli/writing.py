@@ -87,3 +87,12 @@ def output_text(path: str | None) -> Iterator[IO[str]]:
     """The file at ``path``, replaced as a whole; stdout where there is no path or it is "-"."""
     with printing() if path in (None, "-") else replaced_file(str(path)) as stream:
         yield stream or sys.stdout
+
+
+def free_name(stem: str, ending: str) -> str:
+    """A name that no file has: the stem with the ending, and a number between them if need be."""
+    name, number = f"{stem}{ending}", 1
+    while os.path.lexists(name):
+        number += 1
+        name = f"{stem}-{number}{ending}"
+    return name

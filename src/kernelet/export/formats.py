@@ -154,7 +154,8 @@ def _checked(
             f"underscores and begins with a letter; got {exporter!r}."
         )
     default = _default_dtype(exporter, name, dtypes)
-    for ending in (*endings, *headers):
+    given: tuple[object, ...] = (*endings, *headers)
+    for ending in given:
         pattern = _ENDING if ending in endings else _HEADER
         if not isinstance(ending, str) or not pattern.fullmatch(ending) or ending == _MODEL_ENDING:
             raise ValueError(

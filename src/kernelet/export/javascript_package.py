@@ -99,7 +99,7 @@ def javascript_package(
     """
     target = Path(folder)
     name = checked_package_name(target.resolve().name if name is None else name)
-    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+    if not _VERSION.fullmatch(str(version)):
         raise ValueError(f"version must be a semantic version such as 1.0.0, got {version!r}.")
     document = document_with_warnings(model, dtype)
     manifest = json.dumps(_manifest(name, version, document), indent=2) + "\n"
@@ -122,7 +122,7 @@ def checked_package_name(name: str) -> str:
     ValueError: name must be one that npm takes for a package, got 'My model': lower-case letters, \
 digits, hyphens, points and underscores, such as my-model or @me/my-model.
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+    if not _NAME.fullmatch(str(name)) or len(name) > _LONGEST_NAME:
         raise ValueError(
             f"name must be one that npm takes for a package, got {name!r}: lower-case letters, "
             "digits, hyphens, points and underscores, such as my-model or @me/my-model."

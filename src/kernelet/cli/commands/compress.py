@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelet.cli.arguments import add_model_argument, add_model_output, count, seed
-from kernelet.cli.errors import ModelError, UsageError, one_line
+from kernelet.cli.errors import Check, ModelError, UsageError, one_line
+from kernelet.cli.exporting import (
+    MODEL_ENDING,
+    ModelOutput,
+    add_dtype_option,
+    check_model_output,
+    check_output_dtype,
+)
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import progress_bar
-from kernelet.cli.tables.sources import Source, add_table_options
-from kernelet.cli.writing import check_output
+from kernelet.cli.tables.sources import Source, add_table_options, check_file
+from kernelet.cli.writing import free_name
 
 if TYPE_CHECKING:
     from kernelet.cli.metrics import Figures
     from kernelet.cli.model import Model
 
-USAGE = "kernelet compress MODEL --vectors N -o MODEL [options]"
+USAGE = "kernelet compress MODEL --vectors N [-o FILE] [options]"
 EXAMPLES = """examples:
-  kernelet compress large.kernelet --vectors 10 -o small.kernelet
+  kernelet compress large.kernelet --vectors 10
   kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet"""
 
 
@@ -32,7 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model_argument(parser)
     add("-m", "--vectors", type=count, required=True, metavar="N", help="at most this many")
-    add_model_output(parser)
+    add_model_output(parser, "MODEL's name with N, in this folder")
+    add_dtype_option(parser)
     add("--table", metavar="TABLE", help="labelled rows to fit and measure with")
     add("-t", "--target", metavar="COLUMN", help="the column of the labels (default: the model's)")
     text = "with a table: nothing, the coefficients, or the vectors too (default: margin)"
@@ -42,18 +51,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
 
 
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the model is read."""
+    output, dtype = arguments.output, arguments.dtype
+    return [
+        (("output",), lambda: check_model_output(output, dtype)),
+        (("output", "dtype"), lambda: check_output_dtype(output, dtype)),
+        (("refit", "table"), lambda: _check_refit(arguments)),
+        (("model",), lambda: check_file(arguments.model, ModelError)),
+        (("table",), lambda: None if arguments.table is None else check_file(arguments.table)),
+    ]
+
+
+def _check_refit(arguments: argparse.Namespace) -> None:
+    if arguments.refit not in (None, "none") and not arguments.table:
+        raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Read, compress, save, compare."""
-    from kernelet.cli.model import read_model, saved_model
+    from kernelet.cli.model import read_model
     from kernelet.cli.tables.reading import read_table
     from kernelet.cli.tasks import CLASSES, task_of
     from kernelet.learners import CalibratedClassifier, compress
 
     output = Output.from_arguments(arguments)
-    check_output(arguments.output, is_model=True)
     asks_for_refit = arguments.refit not in (None, "none")
-    if asks_for_refit and not arguments.table:
-        raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
+    stem = f"{Path(arguments.model).stem}-{arguments.vectors}-vectors"
+    path = arguments.output or free_name(stem, MODEL_ENDING)
+    destination = ModelOutput.of(path, arguments.dtype)
+    destination.check_files()
     model = read_model(arguments.model)
     estimator = model.estimator
     if isinstance(estimator, CalibratedClassifier):
@@ -86,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
         except (TypeError, ValueError) as error:
             raise ModelError(f"{arguments.model}: {one_line(error)}") from error
     seconds = time.perf_counter() - start
-    after = saved_model(arguments.output, small, model.encoder, model.target)
+    after, _ = destination.save(small, model.encoder, model.target)
     figures = []
     if table is not None:
         figures = [task_of(each).measured(each, table, target) for each in (model, after)]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 
 from kernelet.cli.arguments import add_model_argument
-from kernelet.cli.errors import DataError
+from kernelet.cli.errors import Check, DataError, ModelError
 from kernelet.cli.output import Output
 from kernelet.cli.progress import rows_bar
-from kernelet.cli.tables.sources import Source, add_table_options
+from kernelet.cli.tables.sources import Source, add_table_options, check_file
 
 USAGE = "kernelet evaluate MODEL TABLE [options]"
 EXAMPLES = """examples:
@@ -29,6 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "column of the labels or numbers (default: the model's); for one class, of 1 and -1"
     add("-t", "--target", metavar="COLUMN", help=text)
     add_table_options(parser)
+
+
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the model is read."""
+    return [
+        (("table", "format"), lambda: Source.from_arguments(arguments.table, arguments)),
+        (("model",), lambda: check_file(arguments.model, ModelError)),
+    ]
 
 
 def run(arguments: argparse.Namespace) -> None:

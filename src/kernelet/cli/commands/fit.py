@@ -1,7 +1,8 @@
 """Learn a small machine from a table.
 
 Text columns become indicators and numbers are scaled; both are kept in the model, so that
-`kernelet predict` takes the raw table.
+`kernelet predict` takes the raw table. Unless --vectors or a budget is given, the number of vectors
+is chosen by validation, and rows that are held out show the error.
 """
 
 from __future__ import annotations
@@ -9,37 +10,49 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelet.cli import methods
-from kernelet.cli.arguments import add_data_options, add_model_output, count, share
-from kernelet.cli.budget import (
-    add_budget_options,
-    check_budget,
-    has_budget,
-    in_few_bits,
-    learn_within,
+from kernelet.cli.arguments import add_data_options, add_model_output, count, positive, share
+from kernelet.cli.budget import add_budget_options, budget_checks, chooses_vectors, has_budget
+from kernelet.cli.errors import Check, DataError, Interrupted, UsageError, quoted
+from kernelet.cli.exporting import (
+    MODEL_ENDING,
+    ModelOutput,
+    add_dtype_option,
+    check_model_output,
+    check_output_dtype,
 )
-from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
 from kernelet.cli.output import Output, bits_line, kernel_text, size
-from kernelet.cli.progress import hearing_interrupts, progress_bar, watched
-from kernelet.cli.tables.sources import add_table_options
-from kernelet.cli.writing import check_output
+from kernelet.cli.tables.sources import (
+    COMPRESSIONS,
+    STDIN,
+    Source,
+    add_table_options,
+    check_file,
+)
+from kernelet.cli.writing import free_name
 
 if TYPE_CHECKING:
     from kernelet.cli.budget_report import BudgetReport
+    from kernelet.cli.exporting import Written
+    from kernelet.cli.learning import Fit
     from kernelet.cli.model import Model
     from kernelet.cli.training_data import TrainingTable
-    from kernelet.machine.columns import ColumnEncoder
 
-USAGE = "kernelet fit TABLE --target COLUMN [--vectors N | --max-bytes N] -o MODEL [options]"
+# Where the number of vectors is chosen: what a person waits for, and the share of rows that shows
+# the error.
+SECONDS, HOLDOUT = 60.0, 0.2
+
+USAGE = "kernelet fit TABLE --target COLUMN [--vectors N | --max-bytes N] [-o FILE] [options]"
 EXAMPLES = f"""{methods.methods_text()}
 
 examples:
-  kernelet fit iris.csv --target species --vectors 5 -o iris.kernelet
-  kernelet fit train.csv -t label --C 10 --test test.csv -o model.kernelet
+  kernelet fit iris.csv --target species
+  kernelet fit iris.csv --target species --time 300 -o iris.c
+  kernelet fit train.csv -t label --vectors 20 --C 10 --test test.csv -o model.kernelet
   kernelet fit train.csv -t label --max-bytes 4k --bits 4,5 --holdout 0.2 -o small.kernelet
-  kernelet fit houses.csv -t price --method sparse-kernel-ridge --holdout 0.2 -o price.kernelet
+  kernelet fit houses.csv -t price --method sparse-kernel-ridge -o price.kernelet
   kernelet fit normal.csv --method sparse-one-class --param nu=0.05 -o guard.kernelet
   kernelet fit a9a.libsvm --vectors 50 --method reduced-svc --holdout 0.2 -o a9a.kernelet"""
 
@@ -48,15 +61,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_data_options(parser)
     text = (
-        "the budget: kernel values that a prediction may cost "
-        f"(default: {methods.DEFAULT_VECTORS}, or what comes out of methods that choose it); with "
+        "the budget: kernel values that a prediction may cost (default: chosen by validation with "
+        "--method sparse-svc, sparse-svr and sparse-kernel-ridge; otherwise "
+        f"{methods.DEFAULT_VECTORS}, or what comes out of methods that choose it); with "
         "--max-bytes or --max-microseconds the most that are tried"
     )
     parser.add_argument("-m", "--vectors", type=count, metavar="N", help=text)
-    add_model_output(parser)
+    text = f"seconds for choosing vectors, C and kernel by validation (default: {SECONDS:g})"
+    parser.add_argument("--time", type=positive, metavar="SECONDS", help=text)
+    add_model_output(parser, "TABLE's name with .kernelet, in this folder")
+    add_dtype_option(parser)
     add = parser.add_argument_group("measuring the error").add_argument
     add("--test", metavar="TABLE", help="rows to measure the error on")
-    add("--holdout", type=share, metavar="SHARE", help="hold out this share of the rows for it")
+    text = (
+        f"hold out this share of the rows for it, 0 for none (default: {HOLDOUT} where the number "
+        "of vectors is chosen; the model then learns from all rows once the error is known)"
+    )
+    add("--holdout", type=share, metavar="SHARE", help=text)
     text = "calibrate on these rows, so that `predict --probabilities` works"
     add("--probabilities", action="store_true", help=text)
     add_budget_options(parser)
@@ -64,152 +85,181 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Read, learn, save, measure; 130 if Ctrl-C cut the learning short."""
-    from kernelet.cli.model import saved_model
-    from kernelet.cli.training_data import read_test_data, read_training_data
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the table is read."""
+    method, budget = ("method", "param"), ("vectors", "max_bytes", "max_microseconds")
+    output, dtype = arguments.output, arguments.dtype
+    return [
+        (("output",), lambda: check_model_output(output, dtype)),
+        (("output", "dtype"), lambda: check_output_dtype(output, dtype)),
+        (("test", "holdout"), lambda: _check_test(arguments)),
+        (("probabilities", "test", "holdout", *method, *budget), lambda: _check_rows(arguments)),
+        (("probabilities", "method"), lambda: _check_probabilities(arguments)),
+        (("time", *method, *budget), lambda: _check_time(arguments)),
+        *budget_checks(arguments),
+        *methods.method_checks(arguments),
+        (("test",), lambda: _check_files(arguments)),
+        (("only", "drop"), lambda: _check_columns(arguments)),
+        (("target", "method"), lambda: _check_target(arguments)),
+        (("table", "target", "format", "method"), lambda: _check_table(arguments)),
+    ]
 
-    output = Output.from_arguments(arguments)
-    check_output(arguments.output, is_model=True)
+
+def _check_test(arguments: argparse.Namespace) -> None:
     if arguments.test and arguments.holdout:
         raise UsageError("say --test or --holdout, not both")
-    if arguments.probabilities and not (arguments.test or arguments.holdout):
+
+
+def _check_rows(arguments: argparse.Namespace) -> None:
+    if arguments.probabilities and not (arguments.test or _share(arguments)):
         raise UsageError("--probabilities needs rows of their own: say --holdout 0.2 or --test")
+
+
+def _check_probabilities(arguments: argparse.Namespace) -> None:
     if arguments.probabilities and not methods.METHODS[arguments.method].task.has_probabilities:
         raise UsageError(f"--probabilities are those of classes, not of {arguments.method}")
-    check_budget(arguments)
-    data = read_training_data(arguments, output)
-    test = None
-    if arguments.holdout:
-        data, test = data.split(arguments.holdout, arguments.seed)
-    elif arguments.test:
-        test = read_test_data(arguments, data, output)
-    encoder = data.encoder(arguments.scaling, rounded=in_few_bits(arguments))
-    start = time.perf_counter()
-    if has_budget(arguments):
-        search, interrupted = learn_within(arguments, data, encoder, output)
-        estimator = search.best_estimator_
-        data.remark_on_rows(time.perf_counter() - start, [], output)
-    else:
-        search = None
-        estimator, interrupted = learn(arguments, data, encoder, output)
-    facts: dict[str, Any] = {"fit_seconds": time.perf_counter() - start, "interrupted": interrupted}
-    if arguments.probabilities and test is not None:
-        estimator = _calibrated(estimator, test, encoder)
-    model = saved_model(arguments.output, estimator, encoder, data.target)
-    if interrupted:
-        output.warn(f"interrupted; the best machine so far is saved in {arguments.output}")
-    if search is not None:
-        from kernelet.cli.budget_report import BudgetReport
 
-        facts["budget"] = BudgetReport.of(arguments, search, model, data.task.error)
-    report(arguments, model, data, test, facts, output)
+
+def _check_time(arguments: argparse.Namespace) -> None:
+    if arguments.time is not None and not chooses_vectors(arguments):
+        raise UsageError(
+            "--time is for choosing the number of vectors, and there is nothing to choose with "
+            "--vectors, a budget, or a method that has no such choice; leave --time out"
+        )
+
+
+def _check_columns(arguments: argparse.Namespace) -> None:
+    if arguments.only and arguments.drop:
+        raise UsageError("say --only or --drop, not both")
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    if arguments.test:
+        check_file(arguments.test)
+
+
+def _check_target(arguments: argparse.Namespace) -> None:
+    method = methods.METHODS[arguments.method]
+    if method.predicts == "outliers" and arguments.target is not None:
+        raise UsageError(
+            f"--method {method.name} learns from rows alone: leave --target out, and the column "
+            f"with --drop {quoted(arguments.target)}"
+        )
+
+
+def _check_table(arguments: argparse.Namespace) -> None:
+    source = Source.from_arguments(arguments.table, arguments)
+    methods.METHODS[arguments.method].task.target(source, arguments.target)
+
+
+def _share(arguments: argparse.Namespace) -> float:
+    """The share of the rows to hold out."""
+    if arguments.holdout is not None:
+        return float(arguments.holdout)
+    return HOLDOUT if chooses_vectors(arguments) and not arguments.test else 0.0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, learn, measure, save; 130 if Ctrl-C cut the learning short."""
+    from kernelet.cli.learning import calibrated, learn_again, learn_as_asked
+    from kernelet.cli.training_data import read_training_data
+
+    output, path = Output.from_arguments(arguments), arguments.output
+    path = path or free_name(_stem(arguments), MODEL_ENDING)
+    destination = ModelOutput.of(path, arguments.dtype)
+    destination.check_files()
+    data = read_training_data(arguments, output)
+    if arguments.vectors is None and not has_budget(arguments) and not chooses_vectors(arguments):
+        output.remark(methods.vectors_remark(arguments))
+    rows, test = _divided(arguments, data, output)
+    start = time.perf_counter()
+    fit = learn_as_asked(arguments, rows, test, arguments.time or SECONDS, output)
+    if arguments.probabilities and test is not None:
+        fit.learned = calibrated(fit.learned, test)
+    fit.measure(output)
+    is_held_out = test is not None and not arguments.test
+    if fit.choice and is_held_out and not (fit.learned.interrupted or arguments.probabilities):
+        learn_again(fit, arguments, data, output)
+    fit.seconds = time.perf_counter() - start
+    interrupted = fit.learned.interrupted
+    model, written = destination.save(fit.learned.estimator, fit.learned.encoder, data.target)
+    if interrupted:
+        output.warn(f"interrupted; the best machine so far is saved in {path}")
+    report(arguments, model, written, fit, output)
+    if arguments.output is None:
+        output.remark(_where(arguments, path))
     return Interrupted.exit_code if interrupted else 0
 
 
-def learn(
-    arguments: argparse.Namespace,
-    data: TrainingTable,
-    encoder: ColumnEncoder | None,
-    output: Output,
-) -> tuple[Any, bool]:
-    """The fitted estimator, and whether Ctrl-C ended its fit."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    budget = arguments.vectors
-    wanted = budget or methods.DEFAULT_VECTORS
-    estimator = methods.make_estimator(arguments, wanted)
-    if arguments.bits is not None:  # a single number
-        estimator.set_params(vector_bits=arguments.bits[0])
-    rows = data.rows(encoder)
-    n_rows = rows.shape[0]
-    if methods.has_budget(estimator) and wanted > n_rows:
-        if budget is not None:
-            raise UsageError(f"--vectors {budget} is more than the {n_rows} rows; take fewer")
-        estimator.set_params(n_vectors=n_rows)
-    most = estimator.get_params().get("max_iter", 0)
-    text, start = f"learning from {n_rows} rows", time.perf_counter()
-    with (
-        output.hearing_warnings() as caught,
-        progress_bar(output, text, *((most, "steps") if most > 0 else (None, ""))) as bar,
-        hearing_interrupts() as interrupts,
-        watched(estimator, bar, "learning") as steps,  # short, for narrow terminals
-    ):
-        try:
-            estimator.fit(rows, data.labels)
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted before there was a machine; nothing is saved") from None
-        except ValueError as error:
-            raise CommandError(one_line(error)) from error
-        if interrupts:  # which is why the fit has not converged
-            caught[:] = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
-    data.remark_on_rows(time.perf_counter() - start, steps, output)
-    return _within_budget(estimator, budget, rows, data.labels), bool(interrupts)
+def _stem(arguments: argparse.Namespace) -> str:
+    """The name of the table, by which the model is called."""
+    table = Path("model" if arguments.table == STDIN else arguments.table)
+    if table.suffix.lower() in COMPRESSIONS:
+        table = table.with_suffix("")
+    return table.stem
 
 
-def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -> Any:
-    """The estimator, compressed if it has more vectors than the budget and no parameter for it."""
-    import numpy as np
-
-    from kernelet.learners import compress
-    from kernelet.learners.base.model_file import remember_training
-
-    if hasattr(estimator, "support_vectors_"):  # an SVC, which model files cannot hold
-        small = compress(estimator, budget or len(estimator.support_))
-        remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
-        return small
-    if budget is not None and not methods.has_budget(estimator) and estimator.n_vectors_ > budget:
-        refit = "margin" if hasattr(estimator, "classes_") else "none"
-        return compress(estimator, budget, rows, labels, refit=refit)
-    return estimator
+def _where(arguments: argparse.Namespace, path: str) -> str:
+    """Where the model is, if no -o says it."""
+    usual = _stem(arguments) + MODEL_ENDING
+    why = "" if path == usual else f", as {usual} was there before"
+    return f"saved in {path}{why}; -o FILE says another place"
 
 
-def _calibrated(estimator: Any, test: TrainingTable, encoder: ColumnEncoder | None) -> Any:
-    from kernelet.cli.labels import training_labels
-    from kernelet.cli.model import Model
-    from kernelet.learners import calibrate
+def _divided(
+    arguments: argparse.Namespace, data: TrainingTable, output: Output
+) -> tuple[TrainingTable, TrainingTable | None]:
+    """Rows to learn from, and those to measure the error on."""
+    from kernelet.cli.training_data import read_test_data
 
-    rows = Model.of(estimator, encoder, test.target).rows(test.table)
+    if arguments.test:
+        return data, read_test_data(arguments, data, output)
+    held_out = _share(arguments)
+    if not held_out:
+        return data, None
     try:
-        return calibrate(estimator, rows, training_labels(test.labelled, test.target))
-    except (TypeError, ValueError) as error:
-        raise CommandError(f"--probabilities: {one_line(error)}") from error
+        return data.split(held_out, arguments.seed)
+    except DataError:
+        if arguments.holdout is not None or arguments.probabilities:
+            raise
+        output.warn("too few rows to hold any out: the error is that of the rows learned from")
+        return data, None
 
 
 def report(
-    arguments: argparse.Namespace,
-    model: Model,
-    data: TrainingTable,
-    test: TrainingTable | None,
-    facts: dict[str, Any],
-    output: Output,
+    arguments: argparse.Namespace, model: Model, written: Written, fit: Fit, output: Output
 ) -> None:
     """Print what was learned, and how well."""
-    machine, task = model.machine, data.task
-    with output.hearing_warnings():
-        measured = data if test is None else test
-        figures = task.measured(model, measured.labelled, data.target)
-    figures.warn(data.target, output)
-    n_bytes, kernel = Path(arguments.output).stat().st_size, machine.kernel.specification()
-    which = "training" if test is None else "test"
-    budget: BudgetReport | None = facts.pop("budget", None)
-    if budget is not None:
-        budget.print(output)
-    n_rows, classes = len(data.labels), model.classes if task.has_probabilities else None
+    from kernelet.cli.budget_report import BudgetReport
+
+    machine, task, figures = model.machine, fit.rows.task, fit.figures
+    assert figures is not None
+    kernel, n_bytes = machine.kernel.specification(), sum(written.n_bytes)
+    budget: BudgetReport | None = None
+    if fit.search is not None:
+        budget = BudgetReport.of(arguments, fit.search, model, task.error)
+    search = budget or fit.choice
+    if search is not None:
+        search.print(output)
+    n_rows, classes = len(fit.rows.labels), model.classes if task.has_probabilities else None
+    which = "training" if fit.test is None else "test"
+    again = f" held out; the model is fitted on all {n_rows}" if fit.is_again else ""
     output.result(
         [
-            ("model", f"{arguments.output} ({size(n_bytes)})"),
+            ("model", f"{' and '.join(written.files)} ({size(n_bytes)})"),
             ("method", f"{arguments.method}, {kernel_text(kernel)}"),
             ("vectors", f"{machine.n_vectors} = kernel values per prediction"),
             *([] if machine.compact is None else [("bits", bits_line(machine.compact))]),
-            *([] if budget is None else budget.facts()),
+            *([] if search is None else search.facts()),
+            *written.memory_facts(),
             ("rows", f"{n_rows}" + ("" if classes is None else f" in {classes.size} classes")),
             ("features", str(machine.n_features)),
-            ("fit", f"{facts['fit_seconds']:.1f} s"),
-            (which if classes is None else f"{which} error", figures.headline),
+            ("fit", f"{fit.seconds:.1f} s"),
+            (which if classes is None else f"{which} error", figures.headline + again),
         ],
         {
-            "model": arguments.output,
+            "model": written.files[0],
+            "files": written.files,
             "bytes": n_bytes,
             "method": arguments.method,
             "kernel": kernel,
@@ -217,12 +267,16 @@ def report(
             "vector_bits": None if machine.compact is None else machine.compact.grid.bits,
             "features": machine.n_features,
             "rows": n_rows,
-            "sampled_from": None if data.sampled is None else data.sampled[1],
+            "sampled_from": None if fit.rows.sampled is None else fit.rows.sampled[1],
             "classes": classes,
-            "target": data.target,
-            **facts,
+            "target": fit.rows.target,
+            "fit_seconds": fit.seconds,
+            "interrupted": fit.learned.interrupted,
             "budget": None if budget is None else budget.document(),
-            "training_error": figures.error if test is None else None,
-            "test": None if test is None else figures.document(),
+            "choice": None if fit.choice is None else fit.choice.document(),
+            "fitted_on_all_rows": fit.is_again or fit.test is None or bool(arguments.test),
+            "training_error": figures.error if fit.test is None else None,
+            "test": None if fit.test is None else figures.document(),
+            **written.memory_document(),
         },
     )

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from kernelet.cli import methods
 from kernelet.cli.arguments import add_data_options, bits, count, counts
-from kernelet.cli.errors import CommandError, Interrupted, UsageError, one_line
+from kernelet.cli.errors import Check, CommandError, Interrupted, UsageError, one_line
+from kernelet.cli.exporting import ModelOutput, check_model_output
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import hearing_interrupts
-from kernelet.cli.tables.sources import add_table_options, imported
+from kernelet.cli.tables.sources import Source, add_table_options, imported
 from kernelet.cli.writing import check_output, replaced_file, writing_errors
 
 if TYPE_CHECKING:
@@ -50,38 +51,60 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--no-svm", action="store_true", help="leave the full SVM out")
     add("--csv", metavar="FILE", help="save the table")
     add("--png", metavar="FILE", help="save a picture (png, svg or pdf)")
-    add("-o", "--output", metavar="MODEL", help="fit the picked budget on all rows and save it")
+    text = "fit the picked budget on all rows and save it: a model file, or .c, .onnx, .mjs, .json"
+    add("-o", "--output", metavar="FILE", help=text)
     methods.add_method_options(parser)
     add_table_options(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
-    from kernelet.cli.model import saved_model
-    from kernelet.cli.searching import entries_of
-    from kernelet.cli.training_data import read_training_data
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the table is read."""
+    return [
+        (("csv",), lambda: check_output(arguments.csv)),
+        (("png",), lambda: check_output(arguments.png)),
+        (("output",), lambda: check_model_output(arguments.output, None)),
+        (("folds",), lambda: _check_folds(arguments)),
+        (("method",), lambda: _check_method(arguments)),
+        *methods.method_checks(arguments),
+        (("table", "target", "format", "method"), lambda: _check_table(arguments)),
+    ]
 
-    output = Output.from_arguments(arguments)
-    check_output(arguments.csv)
-    check_output(arguments.png)
-    check_output(arguments.output, is_model=True)
+
+def _check_folds(arguments: argparse.Namespace) -> None:
     if arguments.folds < 2:
         raise UsageError("--folds must be at least 2")
-    if arguments.png:
-        imported("matplotlib", "plot", "--png")
+
+
+def _check_method(arguments: argparse.Namespace) -> None:
     task = methods.METHODS[arguments.method].task
     if task.with_budget is None:
         raise UsageError(
             f"--method {arguments.method} has no labels to cross-validate with; use `kernelet fit`"
         )
-    estimator = methods.make_estimator(arguments, None)
-    if not methods.has_budget(estimator):
+    if "n_vectors" not in methods.parameters(arguments.method):
         raise UsageError(
             f"--method {arguments.method} chooses its number of vectors itself; take one with a "
             f"budget, such as {task.with_budget}"
         )
     if arguments.bits is not None:
         methods.require_bits(arguments.method)
+
+
+def _check_table(arguments: argparse.Namespace) -> None:
+    source = Source.from_arguments(arguments.table, arguments)
+    methods.METHODS[arguments.method].task.target(source, arguments.target)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Cross-validate, print, draw, save; 130 if Ctrl-C left some of it out."""
+    from kernelet.cli.searching import entries_of
+    from kernelet.cli.training_data import read_training_data
+
+    output = Output.from_arguments(arguments)
+    if arguments.png:
+        imported("matplotlib", "plot", "--png")
+    estimator = methods.make_estimator(arguments, None)
+    if arguments.bits is not None:
         arguments.bytes = True  # which are what bits are about
     data = read_training_data(arguments, output)
     encoder = data.encoder(arguments.scaling, rounded=arguments.bits is not None)
@@ -99,7 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.png:
         draw(arguments.png, search, "bytes" if arguments.bytes else "vectors")
     if arguments.output:
-        saved_model(arguments.output, search.best_estimator_, encoder, data.target)
+        destination = ModelOutput.of(arguments.output, None)
+        destination.save(search.best_estimator_, encoder, data.target)
     report(arguments, search, entries, (len(data.labels), seconds), output)
     return Interrupted.exit_code if interrupts else 0
 

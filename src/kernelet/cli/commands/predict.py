@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from kernelet.cli.arguments import add_model_argument, names
-from kernelet.cli.errors import ModelError, UsageError
+from kernelet.cli.errors import Check, ModelError, UsageError
 from kernelet.cli.output import Output, plain
 from kernelet.cli.progress import rows_bar
-from kernelet.cli.tables.sources import CHUNK_ROWS, Source, add_table_options
+from kernelet.cli.tables.sources import CHUNK_ROWS, Source, add_table_options, check_file
 from kernelet.cli.writing import check_output, output_text
 
 if TYPE_CHECKING:
@@ -53,13 +53,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
 
 
+def checks(arguments: argparse.Namespace) -> list[Check]:
+    """What can be wrong before the model is read."""
+    return [
+        (("output",), lambda: None if arguments.output == "-" else check_output(arguments.output)),
+        (("table", "format"), lambda: Source.from_arguments(arguments.table, arguments)),
+        (("model",), lambda: check_file(arguments.model, ModelError)),
+    ]
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece; the output file appears when all is done."""
     from kernelet.cli.model import Surprises, read_model
 
     output = Output.from_arguments(arguments)
     to_stdout = arguments.output in (None, "-")
-    check_output(None if to_stdout else arguments.output)
     source = Source.from_arguments(arguments.table, arguments)
     model = read_model(arguments.model)
     if arguments.probabilities and not hasattr(model.estimator, "predict_proba"):

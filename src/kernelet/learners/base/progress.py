@@ -111,15 +111,22 @@ class Loop:
     max_steps : int or None
         The largest possible number of steps, for progress bars.
     verbose : int, default=0
+    choice_seconds : float, default=inf
+        How long searches may take that only help to choose; see `has_time_to_choose`.
     **rows : X, y, metadata
         Shown to callbacks.
     """
 
     def __init__(
-        self, estimator: Any, max_steps: int | None = 0, verbose: int = 0, **rows: Any
+        self,
+        estimator: Any,
+        max_steps: int | None = 0,
+        verbose: int = 0,
+        choice_seconds: float = float("inf"),
+        **rows: Any,
     ) -> None:
         self._estimator, self._verbose, self._rows = estimator, verbose, rows
-        self._max_steps = max_steps
+        self._max_steps, self._choice_seconds = max_steps, choice_seconds
         self._context: Any = None
         self._lock, self._interrupted = Lock(), Event()
         self._begin = time.perf_counter()
@@ -144,6 +151,10 @@ class Loop:
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self._begin
+
+    def has_time_to_choose(self, share: float = 1.0) -> bool:
+        """Whether searches that only help to choose may go on, in a share of their seconds."""
+        return self.seconds < share * self._choice_seconds
 
     def interrupt(self) -> None:
         """Let all runs end with their current step."""

@@ -15,7 +15,7 @@ from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
-from kernelet.learners.direct.budgets.choice import BudgetChoice
+from kernelet.learners.direct.budgets.choice import BudgetChoice, TimedChoice
 from kernelet.learners.direct.few_bits import Rounded, round_and_solve
 from kernelet.learners.direct.kernel_learning.choice import kernel_task
 from kernelet.learners.direct.kernel_learning.reach import warn_of_flat_kernel, warn_of_outliers
@@ -76,6 +76,8 @@ class DirectEstimator:
     _drops_constant = True
     # where a path keeps a search from which it makes several models
     _found: _Found | None = None
+    # where choices have to end in time; see `choosing_within`
+    _timed: TimedChoice | None = None
 
     def _search_vectors(
         self,
@@ -119,7 +121,8 @@ class DirectEstimator:
         attributes = fitted_attributes if len(rows) == 1 else None
         max_steps = self.max_iter * self.n_init * len(rows)
         max_steps += 0 if choice is None else self.max_iter * choice.n_searches
-        with Loop(self, max_steps, self.verbose, **whole.callback_data) as loop:
+        seconds = float("inf") if self._timed is None else self._timed.seconds
+        with Loop(self, max_steps, self.verbose, seconds, **whole.callback_data) as loop:
 
             def learn(settings: DirectSettings, rng: np.random.RandomState) -> LearnedVectors:
                 options: dict[str, Any] = {"last": last, "saved": saved, "attributes": attributes}

@@ -40,6 +40,10 @@ _COST_TOL = 3.0
 # errors of separate fits.
 PATH_TOL = 5.0
 
+# Where there is a limit to the seconds of all choices, the cost may take this share of them; the
+# number of vectors has the rest.
+_COST_SHARE = 0.5
+
 # Makes what judges widths on held-out rows, from the rows, their problem, the held-out indices and
 # a seed.
 MakeGuard = Callable[[Any, Any, NDArray[np.intp], int], Guard]
@@ -66,6 +70,8 @@ class DirectSettings:
         Whether held-out rows choose the cost; problems then have a cost of one.
     cost : float or None
         The cost, if it has been chosen before.
+    late_cost : float or None
+        The cost, if there is no time left to choose it.
     guard : callable
         Judges the width of a kernel if the loss is not smooth.
     """
@@ -79,6 +85,7 @@ class DirectSettings:
     n_jobs: int = 1
     chooses_cost: bool = False
     cost: float | None = None
+    late_cost: float | None = None
     guard: MakeGuard = held_out_loss
 
 
@@ -281,6 +288,12 @@ def _with_cost(
         few = near.some(searched_rows(near.weights, seed), near.inner)
         start = _seeded(few, plan.budgets[0], settings, seed)
 
+    share = _COST_SHARE if settings.late_cost is None else 1.0
+
+    def ends_after(step: Progress) -> bool:
+        loop.show(step, step.n_iter, "choosing C: ")
+        return not loop.has_time_to_choose(share)
+
     def search(
         index: NDArray[np.intp], part: LossProblem, vectors: FloatArray, found: Kernel | None
     ) -> Descent:
@@ -292,11 +305,13 @@ def _with_cost(
             tol=_COST_TOL * settings.tol,
             seed=seed,
             is_trial=True,
-            on_step=lambda step: loop.show(step, step.n_iter, "choosing C: "),
+            on_step=ends_after,
         )
 
     first = before or cost_unit(near.weights)
     chosen = choose_cost(near.X, near.weights, near.inner, start, search, seed, first)
+    if settings.late_cost is not None and not loop.has_time_to_choose():
+        chosen = replace(chosen, cost=settings.late_cost)
     loop.say(f"choosing C: {chosen.cost:g} is taken")
     if chosen.interrupted:
         loop.interrupt()

@@ -15,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.base.progress import Loop, Step
+from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budgets.kernel import MOST_COMPARED, N_SEARCHES, kernels_to_try
+from kernelet.learners.direct.budgets.fold_path import FoldPath, n_distinct
+from kernelet.learners.direct.budgets.kernel import (
+    MOST_COMPARED,
+    N_SEARCHES,
+    ComparedKernel,
+    kernels_to_compare,
+    kernels_to_try,
+    worth_it,
+)
 from kernelet.learners.direct.budgets.shipping import Shipped, Shipping, within_limit
 from kernelet.learners.direct.budgets.tried import (
     BUDGETS,
@@ -28,29 +36,45 @@ from kernelet.learners.direct.budgets.tried import (
 )
 from kernelet.learners.direct.few_bits import Rounded
 from kernelet.learners.direct.learn import (
-    PATH_TOL,
     DirectSettings,
     LearnedVectors,
     SearchPlan,
     plan_searches,
 )
 from kernelet.learners.direct.search.divided_rows import Part, folds, repetitions
-from kernelet.learners.direct.search.inner_problem import LossProblem
-from kernelet.learners.direct.search.learn import SearchStart, search_vectors
-from kernelet.learners.direct.search.result import Descent
-from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
+from kernelet.learners.direct.search.rows import SearchRows
 from kernelet.machine import KernelMachine
-from kernelet.subspace import canonical_rows
 
 # With this many vectors C is chosen for the path. On six sets, machines of 5 to 100 vectors were as
 # good with the C of 20 vectors as with their own.
 USUAL = 20
 N_FOLDS = 3
+# Where all choices have a limit of time, that of the kernel ends at this share of it.
+_KERNEL_SHARE = 0.75
 # Of less than two rows no fold is worth anything.
 _FEWEST = 2
 
 # Searches on all rows, with these settings, from this generator.
 Learn = Callable[[DirectSettings, np.random.RandomState], LearnedVectors]
+
+
+@dataclass
+class TimedChoice:
+    """A choice that has to end in time, and what can be told of it.
+
+    Attributes
+    ----------
+    seconds : float
+        How long searches that only help to choose may take.
+    is_late : bool
+        Whether time ran out before all was tried.
+    kernels : list of ComparedKernel
+        What held-out rows have compared, the default first.
+    """
+
+    seconds: float
+    is_late: bool = False
+    kernels: list[ComparedKernel] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -70,6 +94,8 @@ class BudgetChoice:
         What the choice was made from.
     rounded : Rounded or None
         The machine in few bits that came of it.
+    timed : TimedChoice or None
+        Where there is a limit of time.
     """
 
     data: TrainingData
@@ -78,16 +104,22 @@ class BudgetChoice:
     chooses_kernel: bool = False
     tried: list[Tried] = field(default_factory=list)
     rounded: Rounded | None = None
+    timed: TimedChoice | None = None
 
     @classmethod
     def over(
-        cls, data: TrainingData, shipping: Shipping, is_sample: bool, chooses_kernel: bool
+        cls,
+        data: TrainingData,
+        shipping: Shipping,
+        is_sample: bool,
+        chooses_kernel: bool,
+        timed: TimedChoice | None = None,
     ) -> BudgetChoice:
         """By the rows of a training set, or a sample, whose weights stand for others."""
         counts = np.ones(data.weights.size, dtype=np.intp)
         if not is_sample:
             counts = repetitions(data.weights)
-        return cls(data, counts, shipping, chooses_kernel)
+        return cls(data, counts, shipping, chooses_kernel, timed=timed)
 
     @property
     def n_searches(self) -> int:
@@ -112,7 +144,9 @@ class BudgetChoice:
         tried = self.tried
         try:
             if self.chooses_kernel:
-                plan = self._with_kernel(plan, loop)
+                has_limit = np.isfinite(self.shipping.max_bytes)
+                choose = self._with_kernel if has_limit else self._with_compared_kernel
+                plan = choose(plan, loop)
             for one in self._along_path(plan, loop):
                 tried.append(one)
                 loop.say(
@@ -123,8 +157,13 @@ class BudgetChoice:
             loop.interrupt()
         settings = replace(settings, task=plan.settings.task)
         has_limit = np.isfinite(self.shipping.max_bytes)
-        budget = chosen_budget(tried, has_limit) if tried else min(BUDGETS[0], usual)
+        is_late = not loop.has_time_to_choose()
+        if self.timed is not None:
+            self.timed.is_late = is_late
+        untried = usual if is_late else min(BUDGETS[0], usual)
+        budget = chosen_budget(tried, has_limit) if tried else untried
         loop.say(f"choosing n_vectors: {budget} is taken")
+        settings = replace(settings, late_cost=plan.cost)
 
         def make(budget: int) -> Shipped:
             rng.set_state(before.get_state())  # as if there had been no choice
@@ -149,12 +188,12 @@ class BudgetChoice:
 
     def _along_path(self, plan: SearchPlan, loop: Loop) -> Iterator[Tried]:
         """What comes of one number of vectors after the other."""
-        if loop.interrupted:  # while C was chosen
+        if loop.interrupted or not loop.has_time_to_choose():  # while C was chosen
             return
         seed, parts = int(plan.seeds[0, 0]), self._folds(plan)
         if not parts:
             return
-        paths = [_FoldPath(plan, kept, seed) for kept, _ in parts]
+        paths = [FoldPath(plan, kept, seed) for kept, _ in parts]
         most = min(n_distinct(path.rows) for path in paths)
         while (budget := next_budget(self.tried, most)) is not None:
             machines = []
@@ -183,17 +222,53 @@ class BudgetChoice:
         plans = [replace(plan, settings=replace(plan.settings, task=task)) for task in tasks]
         scores = [self._score_within_limit(each, *parts[0], loop) for each in plans]
         best = plans[int(np.argmax(scores))]
-        task = best.settings.task
-        loop.say(
-            f"choosing the kernel: {task.learn.value}"
-            + ("" if task.rank is None else f" of rank {task.rank}")
-            + " is taken"
-        )
+        loop.say(f"choosing the kernel: {best.settings.task.text} is taken")
         return best
+
+    def _with_compared_kernel(self, plan: SearchPlan, loop: Loop) -> SearchPlan:
+        """The plan with what is usually learned of the kernel, or with what is clearly better."""
+        tasks, parts = (
+            kernels_to_compare(plan.settings.task, plan.rows[0].shape[1]),
+            self._folds(plan),
+        )
+        if len(tasks) == 1 or not parts or loop.interrupted:
+            return plan
+        plans = [replace(plan, settings=replace(plan.settings, task=task)) for task in tasks]
+        tried: list[Tried] = []
+        for each in plans:
+            one = self._cross_validated(each, parts, loop)
+            if one is None:
+                break
+            tried.append(one)
+        if not tried:
+            return plan
+        best = worth_it(tried)
+        loop.say(f"choosing the kernel: {tasks[best].text} is taken")
+        if self.timed is not None:
+            self.timed.kernels[:] = [
+                ComparedKernel(tasks[k].learn, one.score, one.standard_error, k == best)
+                for k, one in enumerate(tried)
+            ]
+        return plans[best]
+
+    def _cross_validated(
+        self, plan: SearchPlan, parts: Sequence[tuple[Part, Part]], loop: Loop
+    ) -> Tried | None:
+        """How well the usual number of vectors does; None if there is no time for it."""
+        budget, machines = USUAL, []
+        for k, (kept, _) in enumerate(parts):
+            path = FoldPath(plan, kept, int(plan.seeds[0, 0]))
+            budget = min(budget, n_distinct(path.rows))
+            text = f"choosing the kernel: {plan.settings.task.text}, fold {k + 1} of {N_FOLDS}: "
+            learned = path.search(budget, loop, text, _KERNEL_SHARE)
+            if learned is None:
+                return None
+            machines.append(self._shipped(learned, loop).machine)
+        return self._scored(budget, machines, [held for _, held in parts])
 
     def _score_within_limit(self, plan: SearchPlan, kept: Part, held: Part, loop: Loop) -> float:
         """How well about as many vectors as fit predict the rows held out."""
-        path, score = _FoldPath(plan, kept, int(plan.seeds[0, 0])), -np.inf
+        path, score = FoldPath(plan, kept, int(plan.seeds[0, 0])), -np.inf
         budget, n_distinct_rows = BUDGETS[0], n_distinct(path.rows)
         for _ in range(2):
             budget = min(budget, n_distinct_rows)
@@ -246,63 +321,3 @@ class BudgetChoice:
         # a target that is always the same is missed in its own units
         lost: FloatArray = (missed / np.where(spread > 0.0, spread, 1.0)).mean(axis=1)
         return 1.0 - lost
-
-
-class _FoldPath:
-    """Searches over the rows kept in a fold, each from where the one before ended."""
-
-    def __init__(self, plan: SearchPlan, kept: Part, seed: int) -> None:
-        near = at_hand(plan.rows[0])
-        assert isinstance(near.inner, LossProblem)
-        problem = near.inner.subset(kept.index, kept.shares)
-        weights = near.weights[kept.index] * kept.shares
-        self.rows = RowsInMemory(near.X[kept.index], weights, problem)
-        # what was found with the rows held out is no start
-        self._plan = replace(plan, rows=[self.rows], starts=[None], found=None)
-        self._seed = seed
-        self._last: Descent | None = None
-
-    def search(self, budget: int, loop: Loop, doing: str) -> LearnedVectors | None:
-        """The search for this many vectors; None if a callback ended it."""
-        settings = self._plan.settings
-        if self._last is None:
-            start = replace(self._plan, budgets=[budget]).start(0, self._seed)
-        else:
-            best = self._last.best
-            start = SearchStart(best.vectors, best.kernel, budget)
-        end = search_vectors(
-            self.rows,
-            settings.task,
-            start,
-            max_iter=settings.max_iter,
-            tol=PATH_TOL * settings.tol,
-            seed=self._seed,
-            on_step=lambda step: loop.report(_Stage(doing, step), step.n_iter),
-        )
-        if end.interrupted:
-            raise KeyboardInterrupt
-        if end.stopped:
-            return None
-        self._last = end
-        return LearnedVectors([end], [self.rows], self._plan.cost, end.kernel_gain, False)
-
-
-@dataclass(frozen=True, eq=False)
-class _Stage:
-    """A step of a search that only helps to choose."""
-
-    doing: str
-    step: Step
-
-    @property
-    def line(self) -> str:
-        return self.doing + self.step.line
-
-    @property
-    def brief(self) -> str:
-        return self.doing + self.step.brief
-
-
-def n_distinct(rows: SearchRows) -> int:
-    """How many different rows are at hand, of which vectors can be made."""
-    return int(canonical_rows(rows.X).costs.size)

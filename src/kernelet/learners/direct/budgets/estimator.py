@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import bits_or_none, choice, positive
 from kernelet.learners.base.training_data import TrainingData
-from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice
+from kernelet.learners.direct.budgets.choice import USUAL, BudgetChoice, TimedChoice
 from kernelet.learners.direct.budgets.shipping import Shipping
 from kernelet.learners.direct.budgets.tried import COLUMNS, path_of, table
 from kernelet.learners.direct.estimator import DirectEstimator
@@ -58,9 +59,12 @@ class BudgetEstimator(DirectEstimator):
         if isinstance(self.n_vectors, str):
             self._check_can_choose()
             is_sample = isinstance(data, OutOfCoreData)
-            few_bytes = self.max_bytes is not None and getattr(self, "rank", None) is None
-            chooses_kernel = few_bytes and getattr(self, "learn_kernel", None) == "auto"
-            budget = BudgetChoice.over(data.at_hand, shipping, is_sample, chooses_kernel)
+            has_limit = self.max_bytes is not None or self._timed is not None
+            has_rank = getattr(self, "rank", None) is not None
+            is_auto = getattr(self, "learn_kernel", None) == "auto" and not has_rank
+            budget = BudgetChoice.over(
+                data.at_hand, shipping, is_sample, has_limit and is_auto, self._timed
+            )
         learned = self._search_vectors(rows, data.kernel, data.rng, whole, budget)
         rounded = None if budget is None else budget.rounded
         vars(self).pop("_path", None)
@@ -105,3 +109,19 @@ class BudgetEstimator(DirectEstimator):
         if path.ndim != 2 or path.shape[1] != len(COLUMNS) or not (path[:, 0] >= 1.0).all():
             raise ModelFileError("what n_vectors was chosen from is no table")
         super()._recall_vectors()
+
+
+@contextmanager
+def choosing_within(estimator: BudgetEstimator, seconds: float) -> Iterator[TimedChoice]:
+    """Let fits in the block choose ``n_vectors="auto"``, C and the kernel in a number of seconds.
+
+    With ``learn_kernel="auto"`` held-out rows then compare what can be learned of the kernel. When
+    the time is over, what has done best until then is searched for on all rows. The first number
+    of vectors may not have been tried in all folds by then: 20 are taken in that case. The last
+    search has the time that it needs.
+    """
+    estimator._timed = TimedChoice(seconds)
+    try:
+        yield estimator._timed
+    finally:
+        del estimator._timed

@@ -79,6 +79,11 @@ class KernelTask:
     rank: int | None = None
     vectors_alone: bool = False
 
+    @property
+    def text(self) -> str:
+        """What is learned, for a line of text."""
+        return self.learn.value + ("" if self.rank is None else f" of rank {self.rank}")
+
 
 def kernel_task(
     estimator: object,
