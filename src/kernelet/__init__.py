@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kernelet._hooks import hooks
@@ -142,9 +143,15 @@ def _save(model: object, path: str | os.PathLike[str]) -> None:
     importlib.import_module("kernelet.persistence").save(model, path)
 
 
+def _files() -> ModuleType:
+    """The module that knows the last kinds of models that files hold."""
+    return importlib.import_module("kernelet.learners.wrappers.pipeline_files")
+
+
 hooks.version = __version__
 hooks.save = _save
-hooks.register_learners = lambda: importlib.import_module("kernelet.learners.wrappers.table_model")
+hooks.savable = lambda model: _files().savable(model)
+hooks.register_learners = _files
 
 
 def __dir__() -> list[str]:

@@ -233,10 +233,10 @@ function makeMachine(given) {
   }
 
   function codeOf(row) {
-    const values = outputs(row);
     if (calibration && !model.labelsByScores) {
-      return indexOfLargest(probabilitiesBy[calibration.kind](calibration, values));
+      return indexOfLargest(probabilitiesBy[calibration.kind](calibration, scores(row)));
     }
+    const values = outputs(row);
     if (model.reading === "pairs") {
       const shares = model.breakTies && model.votes;
       return indexOfLargest(votesOf(values, classes.length, shares));
@@ -267,7 +267,7 @@ function makeMachine(given) {
 
   function predictProba(rows) {
     if (!calibration) throw new Error("the model has no calibration, so no probabilities");
-    return eachRow(rows, (row) => probabilitiesBy[calibration.kind](calibration, outputs(row)));
+    return eachRow(rows, (row) => probabilitiesBy[calibration.kind](calibration, scores(row)));
   }
 
   const { kernelet, dtype, vectorBits, nBytes, reading, featureNames } = model;

@@ -19,7 +19,10 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator of kernelet
+    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
+        Of kernelet; or one of scikit-learn that `kernelet.compress` takes, which is saved with all
+        of its vectors. The steps of a Pipeline must be scalers: StandardScaler, MinMaxScaler,
+        MaxAbsScaler or RobustScaler.
     path : path-like
         By convention it ends in ".kernelet".
 
@@ -60,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        Of the class that was saved.
+        Of the class that was saved, or of the one that `kernelet.compress` makes of it.
 
     Raises
     ------

@@ -23,6 +23,7 @@ from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_json.compact import compact_document
 from kernelet.learners.compression.compressed_models import Reading
+from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
@@ -174,7 +175,7 @@ def reading_of(model: Any, exported: ExportedModel) -> str:
     """What the outputs are for: "scores" and "features" are values that nobody predicts."""
     if exported.reading is not Reading.VALUES:
         return exported.reading
-    inner = model.estimator if isinstance(model, TableModel) else model
+    inner = unwrapped(model).model
     if isinstance(inner, BaseEstimator) and is_regressor(inner):
         return "values"
     return "features" if getattr(inner, "transform", None) is not None else "scores"
