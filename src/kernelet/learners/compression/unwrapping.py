@@ -13,6 +13,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.frozen import FrozenEstimator
@@ -185,8 +186,28 @@ def _of_calibrated_cv(model: CalibratedClassifierCV) -> Unwrapped:
         )
     (only,) = fitted
     inner = unwrapped(only.estimator)
-    calibration = calibration_of(only)
-    return replace(inner, calibration=calibration, labels_by_scores=False, lost=None)
+    return replace(
+        inner,
+        model=_relabelled(inner.model, model.classes_),
+        calibration=calibration_of(only),
+        labels_by_scores=False,
+        lost=None,
+    )
+
+
+def _relabelled(model: Any, classes: NDArray[Any]) -> Any:
+    """The model with these labels, if it was trained with their numbers in the place of labels."""
+    own = model.classes_
+    if np.array_equal(own, classes):
+        return model
+    if not np.array_equal(own, np.arange(classes.size)):
+        raise ValueError(
+            f"the CalibratedClassifierCV has the classes {classes.tolist()!r}, but the model inside "
+            f"{own.tolist()!r}; fit it on rows of all classes."
+        )
+    model = copy.copy(model)
+    model.classes_ = classes
+    return model
 
 
 def _of_svc(model: SVC | NuSVC) -> Unwrapped:

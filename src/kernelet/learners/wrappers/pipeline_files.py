@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
 from kernelet.learners.base.model_file import read_common, write_common
 from kernelet.learners.compression.compressed_models import CompressedRegressor
@@ -54,15 +53,16 @@ def savable(model: object) -> object:
         estimator = inner.calibrated(_estimator(inner))
     except TypeError as error:
         raise TypeError(
-            f"a model file cannot hold {type(model).__name__} objects: {error} What is not a "
-            "kernel machine can be saved with skops.io."
+            f"a model file cannot hold {type(model).__name__} objects: {error} Other models can be "
+            "saved with skops.io."
         ) from error
     if not inner.steps:
         return estimator
     first = inner.steps[0][1]
     if isinstance(first, ColumnEncoder) and len(inner.steps) == 1:
         return TableModel(first, estimator, getattr(model, "target", None))
-    names = [*(name for name, _ in inner.steps), "model"]
+    last = model.steps[-1][0] if isinstance(model, Pipeline) else "model"
+    names = [*(name for name, _ in inner.steps), last]
     steps = [*(step for _, step in inner.steps), estimator]
     if len({*names}) < len(names):
         return make_pipeline(*steps)
@@ -79,12 +79,13 @@ def _estimator(inner: Unwrapped) -> Any:
 
 
 def _write_pipeline(pipeline: Pipeline) -> Record:
-    check_is_fitted(pipeline)
-    *before, (last_name, last) = pipeline.steps
-    kept = [(name, step) for name, step in before if step not in (None, "passthrough")]
-    parts = {f"step{place}": _scaler_record(*step) for place, step in enumerate(kept)}
+    flat = savable(pipeline)
+    if not isinstance(flat, Pipeline):  # there was nothing in front of the estimator
+        return to_record(flat)
+    *before, (_, last) = flat.steps
+    parts = {f"step{place}": _scaler_record(*step) for place, step in enumerate(before)}
     parts["estimator"] = to_record(last)
-    return Record("Pipeline", {"steps": [*(name for name, _ in kept), last_name]}, parts=parts)
+    return Record("Pipeline", {"steps": [name for name, _ in flat.steps]}, parts=parts)
 
 
 def _scaler_record(name: str, step: Any) -> Record:
