@@ -139,5 +139,10 @@ def skops_trusted() -> list[str]:
     names = {(kind.__module__, kind.__qualname__) for kind in classes}
     # skops knows scikit-learn's own classes
     names = {(module, name) for module, name in names if not module.startswith("sklearn.")}
-    names |= {(old, name) for old, new in _MOVED for module, name in names if module == new}
+    names |= {
+        (old, name)
+        for old, new in _MOVED
+        for module, name in names
+        if module == new and hasattr(sys.modules[old], name)
+    }
     return sorted(f"{module}.{name}" for module, name in names)

@@ -62,7 +62,7 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
         Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge; or a
-        pipeline of scalers and one of these.
+        pipeline of scalers and one of these, or another wrapper that `kernelet.compress` takes.
     path : path-like
         By custom it ends in ".onnx". The file is there as a whole or not at all.
     dtype : {"float32", "float64"}, default="float32"

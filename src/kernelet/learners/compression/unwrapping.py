@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
+from kernelet.kernels.silence import silenced
 from kernelet.learners.compression.calibrated_classifier import (
     CalibratedClassifier,
     PlattClassifier,
@@ -63,8 +64,12 @@ class Unwrapped:
 
     def rows(self, X: Any) -> Any:
         """The rows of the innermost model, made of those that the wrapper takes; None stays so."""
-        for _, step in self.steps if X is not None else ():
-            X = step.transform(X)
+        if X is None:
+            return None
+        # the rows may come without the names of their columns, as the model itself takes them
+        with silenced(UserWarning, "X does not have valid feature names"):
+            for _, step in self.steps:
+                X = step.transform(X)
         return X
 
     def calibrated(self, model: Any) -> Any:
