@@ -593,7 +593,7 @@ class TestErrors:
         ids=lambda m: type(m).__name__,
     )
     def test_models_of_another_kind(self, model):
-        with pytest.raises(TypeError, match=rf"^\w+ is not a kernel machine\. Train SVC"):
+        with pytest.raises(TypeError, match=r"^\w+ is not a kernel machine\. Train SVC"):
             compress(clone(model).fit(X, y), 3)
 
     @pytest.mark.parametrize("model", [SVC(), SVR(), KernelRidge(), SparseSVC(), ReducedSVC()])

@@ -60,15 +60,13 @@ def compress(
     Parameters
     ----------
     model : fitted estimator or KernelMachine
-        scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge, KernelPCA or
-        GaussianProcessRegressor (of which the mean is kept), an estimator of this package, or a
-        machine; also inside a Pipeline, search, OneVsRestClassifier, OneVsOneClassifier,
-        CalibratedClassifierCV (``ensemble=False``), TransformedTargetRegressor or `TableModel`.
+        scikit-learn's SVMs, KernelRidge, KernelPCA or GaussianProcessRegressor (of which the mean
+        is kept), or one of this package; also inside a Pipeline, search, OneVsRestClassifier,
+        OneVsOneClassifier, CalibratedClassifierCV, TransformedTargetRegressor or `TableModel`.
     n_vectors : int
         At most this many vectors; a model that has no more keeps those it has.
     X, y : arrays, default=None
-        Training rows and labels, which ``refit`` needs. A Pipeline takes the rows that it predicts
-        on, which then go through its first steps.
+        Training rows and labels, which ``refit`` needs; for a Pipeline, rows that it takes.
     refit : {"none", "margin", "direct"}, default="none"
         Once the vectors are found, do nothing more (RS); learn the coefficients again by the SVM
         over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC). The
@@ -90,9 +88,8 @@ def compress(
     -------
     estimator or KernelMachine
         A machine for a machine; otherwise an estimator that predicts like the original, with
-        ``machine_``, ``error_norm_`` and ``relative_error_``. A Pipeline comes back as a new one
-        with its last step replaced and the others shared, a search as its best estimator, and
-        probabilities come back as a `CalibratedClassifier`.
+        ``machine_``, ``error_norm_`` and ``relative_error_``. A new Pipeline for a Pipeline, which
+        shares all steps but the last.
 
     Examples
     --------

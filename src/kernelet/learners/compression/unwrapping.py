@@ -207,8 +207,8 @@ def _relabelled(model: Any, classes: NDArray[Any]) -> Any:
         return model
     if not np.array_equal(own, np.arange(classes.size)):
         raise ValueError(
-            f"the CalibratedClassifierCV has the classes {classes.tolist()!r}, but the model inside "
-            f"{own.tolist()!r}; fit it on rows of all classes."
+            f"the CalibratedClassifierCV has the classes {classes.tolist()!r}, but the model "
+            f"inside {own.tolist()!r}; fit it on rows of all classes."
         )
     model = copy.copy(model)
     model.classes_ = classes
