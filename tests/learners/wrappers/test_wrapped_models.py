@@ -421,6 +421,7 @@ class TestFiles:
             (lambda r: r.parts.update(estimator=r.parts["step0"]), "where an estimator should be"),
             (lambda r: step(r).arrays.update(scale_=np.ones(3)), "a number for each feature"),
             (lambda r: step(r).arrays.update(scale_=np.zeros(4)), "must be positive"),
+            (lambda r: step(r).arrays.update(scale_=np.full(4, 1e-305)), "too small"),
             (lambda r: step(r).arrays.update(mean_=np.full(4, np.nan)), "NaN"),
             (lambda r: step(r).arrays.update(mean_=np.ones(4, dtype=np.int64)), "float"),
             (lambda r: step(r).arrays.pop("mean_"), "'mean_'.*missing"),

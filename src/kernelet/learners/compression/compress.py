@@ -66,11 +66,10 @@ def compress(
     n_vectors : int
         At most this many vectors; a model that has no more keeps those it has.
     X, y : arrays, default=None
-        Training rows and labels, which ``refit`` needs; for a Pipeline, rows that it takes.
+        Training rows, as the model takes them, and labels; ``refit`` needs both.
     refit : {"none", "margin", "direct"}, default="none"
         Once the vectors are found, do nothing more (RS); learn the coefficients again by the SVM
-        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC). The
-        last two use the labels, and minimise the loss that the model was trained with.
+        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC).
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1

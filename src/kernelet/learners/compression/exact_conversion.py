@@ -51,8 +51,9 @@ def in_units_of_targets(machine: KernelMachine, inner: Unwrapped) -> KernelMachi
         if affine is None:
             raise TypeError(
                 f"the targets were transformed by {type(transformer).__name__}, which cannot "
-                "become part of a machine, as StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler "
-                "can. Take the fitted regressor_, and transform its predictions back yourself."
+                "become part of a machine, as StandardScaler, MinMaxScaler, MaxAbsScaler and "
+                "RobustScaler can. Take the fitted regressor_, and transform its predictions back "
+                "yourself."
             )
         shift, scale = affine
         machine = KernelMachine(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from kernelet.kernels.silence import silenced
 from kernelet.learners.base.model_file import read_common, write_common
 from kernelet.learners.compression.compressed_models import CompressedRegressor
 from kernelet.learners.compression.exact_conversion import (
@@ -32,6 +33,10 @@ _FITTED: dict[type, dict[str, str | None]] = {
     MaxAbsScaler: {"scale_": None},
     RobustScaler: {"center_": "with_centering", "scale_": "with_scaling"},
 }
+
+
+# Numbers of this size must be finite once they are scaled.
+_ORDINARY = 1e6
 
 
 def savable(model: object) -> object:
@@ -110,7 +115,19 @@ def _read_pipeline(record: Record) -> Pipeline:
         raise ModelFileError(f"a {record.part('estimator').kind} where an estimator should be")
     if any(step.n_features_in_ != estimator.n_features_in_ for step in steps):
         raise ModelFileError("the steps of the pipeline are for different numbers of features")
+    for size in (-_ORDINARY, _ORDINARY):
+        _check_range(steps, size, estimator.n_features_in_)
     return Pipeline(list(zip(names, [*steps, estimator], strict=True)))
+
+
+def _check_range(steps: list[Any], size: float, n_features: int) -> None:
+    """Refuse scales so small that rows of ordinary size become infinite."""
+    rows = np.full((1, n_features), size)
+    with np.errstate(all="ignore"), silenced(UserWarning, "X does not have valid feature names"):
+        for step in steps:
+            rows = step.transform(rows)
+            if not np.isfinite(rows).all():
+                raise ModelFileError("a scale of the pipeline is too small for its numbers")
 
 
 def _write_scaler(scaler: Any) -> Record:
