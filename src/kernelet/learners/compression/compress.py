@@ -75,8 +75,7 @@ def compress(
     n_init : int, default=1
         Number of starts of the search for the vectors; the result nearest to the model is kept.
     max_iter : int or None, default=None
-        Steps of L-BFGS over the vectors. None means 50 for up to 50 vectors and fewer for more, 10
-        from 250 on: with more vectors the start is nearer to the model, and steps cost more.
+        Steps of L-BFGS over the vectors. None means 50, and fewer from 50 vectors on.
     vector_bits : int or None, default=None
         Round the vectors to this many bits an entry (2 to 16) and learn the coefficients again
         over the rounded vectors, by (4) or by what ``refit`` says.
