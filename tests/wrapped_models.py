@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import SVC, SVR, NuSVC
 from sklearn.utils.fixes import parse_version
 
@@ -100,6 +107,36 @@ def fitted(name: str) -> Any:
     """The model of that name; tests must not change it."""
     y = SPECIES if name in CLASSES else PAIR if name in PAIRS else LENGTH
     return fit(MODELS[name](), y)
+
+
+@functools.cache
+def frame() -> Any:
+    """A table with numbers in two units and two columns of texts, one with missing cells."""
+    import pandas as pd
+
+    table = pd.DataFrame(ROWS, columns=["length", "width", "petal", "weight"])
+    table["colour"] = np.array(["red", "blue", "green"], dtype=object)[np.arange(150) % 3]
+    table["place"] = np.array(["hill", None, "lake", "wood"], dtype=object)[np.arange(150) % 4]
+    return table
+
+
+@functools.cache
+def of_table(imputed: bool = False) -> Pipeline:
+    """A classifier of the table, behind a ColumnTransformer in another order of columns."""
+    table, numbers = frame(), StandardScaler()
+    if imputed:
+        table = table.copy()
+        table.loc[::9, "weight"] = np.nan
+        numbers = make_pipeline(SimpleImputer(), numbers)
+    columns = ColumnTransformer(
+        [
+            ("texts", OneHotEncoder(handle_unknown="ignore"), ["colour", "place"]),
+            ("far", numbers, ["weight", "width"]),
+            ("small", "passthrough", [2]),
+            ("left", "drop", ["length"]),
+        ]
+    )
+    return make_pipeline(columns, SVC(C=10.0)).fit(table, SPECIES)
 
 
 def tolerance(name: str) -> float:

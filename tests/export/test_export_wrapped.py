@@ -7,6 +7,7 @@ import json as standard_json
 import jsonschema
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import ColumnTransformer
@@ -29,6 +30,8 @@ from wrapped_models import (
     assert_same,
     fit,
     fitted,
+    frame,
+    of_table,
     tolerance,
 )
 
@@ -94,6 +97,40 @@ def test_json(name, tmp_path):
         assert_allclose(read.predict(ROWS), fitted(name).predict(ROWS), rtol=1e-9)
     else:
         assert_same(name, fitted(name), read)
+
+
+@pytest.mark.parametrize("imputed", [False, True])
+def test_columns_of_a_table(imputed, tmp_path):
+    """A ColumnTransformer is exported as the columns that it takes."""
+    table, model = frame().copy(), of_table(imputed)
+    if imputed:
+        table.loc[::9, "weight"] = np.nan
+    wanted = model.predict(table)
+    json(model, tmp_path / "model.json")
+    jsonschema.validate(standard_json.loads((tmp_path / "model.json").read_text()), json_schema())
+    assert_array_equal(read_json(tmp_path / "model.json").predict(table), wanted)
+
+    onnx(model, tmp_path / "model.onnx", dtype="float64")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    feeds = {}
+    for put in session.get_inputs():
+        column = table[put.name]
+        is_text = put.type == "tensor(string)"
+        cells = column.fillna("").astype(object) if is_text else column.astype(np.float64)
+        feeds[put.name] = cells.to_numpy().reshape(-1, 1)
+    assert_array_equal(session.run(["label"], feeds)[0], wanted)
+
+    (library,) = compiled([(model, "float64")], tmp_path)
+    names = library.texts("columns", 5)
+    assert sorted(names) == ["colour", "petal", "place", "weight", "width"]
+    rows = np.empty((150, 5))
+    for place, name in enumerate(names):
+        cells = table[name].tolist()
+        if name in ("colour", "place"):
+            texts = ["" if pd.isna(text) else text for text in cells]
+            cells = [library.category(place, text) for text in texts]
+        rows[:, place] = cells
+    assert_array_equal(model.classes_[library.predict(rows)], wanted)
 
 
 @pytest.mark.parametrize("name", ["pipeline", "one against one", "calibrated", "scaled targets"])

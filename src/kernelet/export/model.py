@@ -12,12 +12,13 @@ from sklearn.base import is_regressor
 
 from kernelet.export.scalers import scaled_columns
 from kernelet.learners import RelevanceVectorClassifier
+from kernelet.learners.compression.column_steps import table_encoder
 from kernelet.learners.compression.compressed_models import Reading
 from kernelet.learners.compression.exact_conversion import in_units_of_targets, warn_of_losses
 from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
-from kernelet.machine.columns import Category, ColumnEncoder, Number
+from kernelet.machine.columns import Category, Number
 
 # Nothing is predicted from these: exports give the outputs themselves.
 _AS_VALUES = (Reading.SCORES, Reading.FEATURES)
@@ -159,9 +160,9 @@ def _exported(model: Any) -> ExportedModel:
         )
     if not inner.steps:
         return exported
-    (_, first), *others = inner.steps
-    if isinstance(first, ColumnEncoder) and not others:
-        return replace(exported, columns=first.columns, feature_names=first.names)
+    encoder = table_encoder(inner.steps)
+    if encoder is not None:
+        return replace(exported, columns=encoder.columns, feature_names=encoder.names)
     columns = scaled_columns(inner.steps, exported.machine.n_features)
     return replace(exported, columns=columns, feature_names=[column.name for column in columns])
 

@@ -45,8 +45,9 @@ def scaled_columns(steps: Sequence[tuple[str, Any]], n_columns: int) -> tuple[Nu
         if affine is None:
             raise TypeError(
                 f"the step {name!r} of the pipeline, {step!r}, cannot be exported; StandardScaler, "
-                "MinMaxScaler, MaxAbsScaler and RobustScaler without clipping can. Export the last "
-                "step alone, or the whole with skl2onnx (kernelet.export.register_skl2onnx)."
+                "MinMaxScaler, MaxAbsScaler and RobustScaler without clipping can, and so can one "
+                "ColumnTransformer of these and OneHotEncoder. Export the last step alone, or the "
+                "whole with skl2onnx (kernelet.export.register_skl2onnx)."
             )
         own_shift, own_scale = affine
         # ((x - shift) / scale - own_shift) / own_scale

@@ -21,8 +21,8 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
         Of kernelet; or one of scikit-learn that `kernelet.compress` takes, which is saved with all
-        of its vectors. The steps of a Pipeline must be scalers: StandardScaler, MinMaxScaler,
-        MaxAbsScaler or RobustScaler.
+        of its vectors. The steps of a Pipeline must be StandardScaler, MinMaxScaler,
+        MaxAbsScaler or RobustScaler, or a ColumnTransformer of these and OneHotEncoder.
     path : path-like
         By convention it ends in ".kernelet".
 

@@ -17,6 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -25,6 +26,7 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    PowerTransformer,
     RobustScaler,
     StandardScaler,
 )
@@ -34,6 +36,7 @@ import kernelet
 from kernelet import ModelFileError, calibrate, compress, load, save
 from kernelet.learners import CalibratedClassifier
 from kernelet.learners.compression.calibrated_classifier import PlattClassifier
+from kernelet.learners.compression.column_steps import table_encoder
 from kernelet.learners.compression.compressed_models import (
     CompressedClassifier,
     CompressedPairwiseClassifier,
@@ -52,10 +55,13 @@ from wrapped_models import (
     assert_same,
     fit,
     fitted,
+    frame,
+    of_table,
 )
 
 PLENTY = 1000
 DIGITS, FIGURES = load_digits(return_X_y=True)
+ALL_BUT_FIRST = [False, True, True]
 every = pytest.mark.parametrize("name", MODELS)
 
 
@@ -127,21 +133,55 @@ class TestPipelines:
         assert isinstance(small[-1], CompressedPairwiseClassifier)
         assert isinstance(pipeline[-1], SVC)
 
-    def test_a_table_with_categories(self, tmp_path):
-        frame = pd.DataFrame(ROWS, columns=list("abcd"))
-        frame["colour"] = np.array(["red", "blue", "green"])[np.arange(150) % 3]
-        columns = ColumnTransformer(
-            [("numbers", StandardScaler(), list("abcd")), ("texts", OneHotEncoder(), ["colour"])]
-        )
-        model = make_pipeline(columns, SVC()).fit(frame, SPECIES)
+    @pytest.mark.parametrize("imputed", [False, True])
+    def test_columns_of_a_table(self, imputed, tmp_path):
+        table, model = frame().copy(), of_table(imputed)
+        if imputed:
+            table.loc[::9, "weight"] = np.nan
         small = compress(model, PLENTY)
-        assert_array_equal(small.predict(frame), model.predict(frame))
-        smaller = compress(model, 15, frame, SPECIES, refit="margin")
-        assert np.mean(smaller.predict(frame) == SPECIES) > 0.9
-        calibrated = calibrate(model, frame, SPECIES)
-        assert calibrated.predict_proba(frame).shape == (150, 3)
+        assert_array_equal(small.predict(table), model.predict(table))
+        smaller = compress(model, 15, table, SPECIES, refit="margin")
+        assert np.mean(smaller.predict(table) == SPECIES) > 0.9
+        assert calibrate(model, table, SPECIES).predict_proba(table).shape == (150, 3)
+        save(model, tmp_path / "model.kernelet")
+        loaded = load(tmp_path / "model.kernelet")
+        assert isinstance(loaded, kernelet.TableModel)
+        assert_array_equal(loaded.predict(table), model.predict(table))
+        assert_allclose(loaded.decision_function(table), model.decision_function(table), atol=1e-9)
+        again = load(tmp_path / "model.kernelet").predict(table[reversed(table.columns)])
+        assert_array_equal(again, model.predict(table))
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            [("first", OneHotEncoder(drop="first"), ["colour"])],
+            [("rare", OneHotEncoder(max_categories=2), ["colour"])],
+            [("twice", StandardScaler(), ["width"]), ("again", MinMaxScaler(), ["width"])],
+            [("flag", SimpleImputer(add_indicator=True), ["width", "petal"])],
+            [("bent", PowerTransformer(), ["width"])],
+        ],
+        ids=lambda columns: columns[0][0],
+    )
+    def test_other_columns_are_refused_by_files(self, columns, tmp_path):
+        model = make_pipeline(ColumnTransformer(columns), SVC()).fit(frame(), SPECIES)
+        small = compress(model, PLENTY)
+        assert_array_equal(small.predict(frame()), model.predict(frame()))
         with pytest.raises(TypeError, match=r"step 'columntransformer'.*TableModel"):
             save(model, tmp_path / "model.kernelet")
+
+    @pytest.mark.parametrize(
+        "chosen",
+        ["width", ["width", "petal"], [1, 2], slice(1, 3), slice("width", "petal"), ALL_BUT_FIRST],
+        ids=str,
+    )
+    def test_columns_are_chosen_in_many_ways(self, chosen):
+        if chosen == "width":
+            chosen = ["width"]
+        columns = ColumnTransformer([("some", StandardScaler(), chosen)], remainder="drop")
+        numbers = frame()[["length", "width", "petal"]]
+        columns.fit(numbers)
+        encoder = table_encoder([("columns", columns)])
+        assert_allclose(encoder.transform(numbers), columns.transform(numbers), atol=1e-12)
 
     def test_a_table_model(self):
         table = {"a": ROWS[:, 0], "b": ROWS[:, 3], "kind": SPECIES}

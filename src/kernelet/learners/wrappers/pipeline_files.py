@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from kernelet.kernels.silence import silenced
 from kernelet.learners.base.model_file import read_common, write_common
+from kernelet.learners.compression.column_steps import table_encoder
 from kernelet.learners.compression.compressed_models import CompressedRegressor
 from kernelet.learners.compression.exact_conversion import (
     converted,
@@ -21,7 +22,6 @@ from kernelet.learners.compression.exact_conversion import (
 from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.compression.unwrapping import Unwrapped, unwrapped
 from kernelet.learners.wrappers.table_model import TableModel
-from kernelet.machine.columns import ColumnEncoder
 from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
 from kernelet.persistence.values import decode_value, encode_value
 
@@ -63,9 +63,9 @@ def savable(model: object) -> object:
         ) from error
     if not inner.steps:
         return estimator
-    first = inner.steps[0][1]
-    if isinstance(first, ColumnEncoder) and len(inner.steps) == 1:
-        return TableModel(first, estimator, getattr(model, "target", None))
+    encoder = table_encoder(inner.steps)
+    if encoder is not None:
+        return TableModel(encoder, estimator, getattr(model, "target", None))
     last = model.steps[-1][0] if isinstance(model, Pipeline) else "model"
     names = [*(name for name, _ in inner.steps), last]
     steps = [*(step for _, step in inner.steps), estimator]
@@ -97,9 +97,10 @@ def _scaler_record(name: str, step: Any) -> Record:
     if type(step) not in _FITTED:
         raise TypeError(
             f"a model file cannot hold the step {name!r} of the pipeline, {type(step).__name__}; "
-            "it holds StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler. Save the last "
-            "step, kernelet.save(pipeline[-1], path), and the others with skops.io; or fit a "
-            "kernelet.TableModel, which encodes the columns of a data frame itself."
+            "it holds StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler and a "
+            "ColumnTransformer of these and OneHotEncoder. Save the last step, kernelet.save("
+            "pipeline[-1], path), and the others with skops.io; or fit a kernelet.TableModel, "
+            "which encodes the columns of a data frame itself."
         )
     return to_record(step)
 
