@@ -17,7 +17,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kernelet import calibrate, compress
-from kernelet.export import c, javascript, json, json_schema, libsvm, onnx, read_json
+from kernelet.export import (
+    c,
+    javascript,
+    json,
+    json_schema,
+    libsvm,
+    onnx,
+    read_json,
+    register_skl2onnx,
+)
 from kernelet.persistence import ModelFileError
 from run_c import compiled
 from wrapped_models import (
@@ -188,3 +197,15 @@ def test_libsvm_takes_what_has_no_steps(tmp_path):
 
 def test_every_class_is_in_some_case():
     assert {*CLASSES, *VALUES} < {*MODELS}
+
+
+@pytest.mark.parametrize("labels", [PAIR, SPECIES], ids=["two classes", "three"])
+def test_skl2onnx_takes_what_compress_and_calibrate_return(labels):
+    from skl2onnx import to_onnx
+
+    register_skl2onnx()
+    model = fit(make_pipeline(StandardScaler(), PCA(3), SVC()), labels)
+    for small in (compress(model, 30, random_state=0), calibrate(model, ROWS, labels)):
+        made = to_onnx(small, ROWS[:1])
+        session = onnxruntime.InferenceSession(made.SerializeToString())
+        assert_array_equal(session.run(["label"], {"X": ROWS})[0], small.predict(ROWS))

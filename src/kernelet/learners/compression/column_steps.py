@@ -52,10 +52,9 @@ def table_encoder(steps: Sequence[tuple[str, Any]]) -> ColumnEncoder | None:
         return None
     columns: list[Number | Category] = []
     for _, transformer, chosen in step.transformers_:
-        names = _names(step, chosen)
-        if not names or _is(transformer, "drop"):
+        if _is(transformer, "drop"):
             continue
-        made = _columns(transformer, names)
+        made = _columns(transformer, _names(step, chosen))
         if made is None:
             return None
         columns += made
