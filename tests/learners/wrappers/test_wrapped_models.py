@@ -91,6 +91,20 @@ def test_refit_takes_raw_rows(name):
         assert np.mean(small.predict(ROWS) == labels) > 0.9
 
 
+@pytest.mark.parametrize("around", [OneVsRestClassifier, OneVsOneClassifier])
+@pytest.mark.parametrize("labels", [SPECIES, PAIR], ids=["three", "two"])
+@pytest.mark.parametrize("weight", [None, "balanced"])
+def test_refit_solves_the_same_problems(around, labels, weight):
+    """An SVM over its own support vectors is the SVM, if costs and weights are the same."""
+    rows = np.arange(len(labels)) % 10 < 7 + 3 * (labels == labels[-1])  # of different frequencies
+    svc = SVC(C=3.0, gamma=0.3, class_weight=weight, tol=1e-9)
+    model = make_pipeline(StandardScaler(), around(svc)).fit(ROWS[rows], labels[rows])
+    small = compress(model, PLENTY, ROWS[rows], labels[rows], refit="margin")
+    assert_array_equal(small.predict(ROWS), model.predict(ROWS))
+    if around is OneVsRestClassifier or labels is SPECIES:
+        assert_allclose(small.decision_function(ROWS), model.decision_function(ROWS), atol=2e-3)
+
+
 @pytest.mark.parametrize("name", [*CLASSES, *PAIRS])
 def test_calibrate(name):
     labels = SPECIES if name in CLASSES else PAIR
