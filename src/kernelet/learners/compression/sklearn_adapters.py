@@ -81,7 +81,7 @@ def adapt(model: Any) -> Adapted:
             return adapter(model)
     raise TypeError(
         f"{type(model).__name__} is not a kernel machine. Train SVC, SVR or an estimator of "
-        "kernelet on the same rows; if there is one inside, give that."
+        "kernelet on the same rows, or give the one inside, if there is one."
     )
 
 
