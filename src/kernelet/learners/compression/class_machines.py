@@ -14,9 +14,9 @@ from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine
 
-# Added to the diagonal of the kernel matrix of different vectors, relative to its mean: as little
-# as keeps it positive definite in rounding.
-_RIDGE = 1e-10
+# Added to the diagonal of the kernel matrix of n different vectors, relative to its mean: as little
+# as keeps it positive definite in rounding, which grows with n and with the largest eigenvalue.
+_RIDGE, _RIDGE_OF_SQUARE = 1e-10, 1e-14
 
 
 def joined_machine(machines: Sequence[KernelMachine], owner: str) -> KernelMachine:
@@ -101,7 +101,8 @@ def _interpolated(
 ) -> KernelMachine:
     wanted = np.column_stack([each.decision_function(vectors) for each in machines])
     gram = np.asarray(kernel(vectors, vectors), dtype=np.float64)
-    gram[np.diag_indices_from(gram)] += _RIDGE * np.diag(gram).mean()
+    ridge = max(_RIDGE, _RIDGE_OF_SQUARE * len(vectors) ** 2)
+    gram[np.diag_indices_from(gram)] += ridge * np.diag(gram).mean()
     coefficients = cho_solve(cho_factor(gram), wanted - intercepts)
     machine = KernelMachine(kernel, vectors, coefficients, intercepts)
     # halfway between vectors, where an interpolation is at its worst
