@@ -28,6 +28,9 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.svm import SVC, SVR
 
 import kernelet
 from benchmarks.fuzz_mutations import MUTATIONS
@@ -99,6 +102,9 @@ def seeds() -> list[object]:
             kernelet.calibrate(fitted, X, y),
             kernelet.compress(fitted, 2),
             kernelet.TableModel.fit(table, "y", kernelet.ReducedSVC(3, random_state=0)),
+            kernelet.calibrate(make_pipeline(StandardScaler(), SVC()).fit(X, y), X, y),
+            make_pipeline(MinMaxScaler((1, 2)), RobustScaler(), SVR()).fit(X, X[:, 0]),
+            make_pipeline(MaxAbsScaler(), SVC()).fit(X, y == "yes"),
             *compact_seeds(),
         ]
 
@@ -167,7 +173,8 @@ def answer(model: Any) -> None:
         asked = ("predict",) if isinstance(model, kernelet.TableModel) else _answers_of(model)
         _ask(model, asked, table)
         return
-    machine = getattr(model, "machine_", getattr(model, "machine", model))
+    inner = model[-1] if isinstance(model, Pipeline) else model
+    machine = getattr(inner, "machine_", getattr(inner, "machine", inner))
     if machine.n_features:
         repeated = np.resize(rows, (4, machine.n_features))
         everything = ("predict_proba", "predict", "decision_function", "transform")
@@ -335,7 +342,7 @@ def _try(path: Path, n_bytes: int, label: str, report: Report) -> None:
 
 def _unpacked(path: Path, model: Any) -> int:
     """Bytes that reading a machine in few bits may take on top of what other files may."""
-    machine = getattr(model, "estimator", model)
+    machine = model[-1] if isinstance(model, Pipeline) else getattr(model, "estimator", model)
     for name in ("machine_", "calibrated_machine_", "machine"):
         machine = getattr(machine, name, machine)
     if isinstance(machine, KernelMachine):

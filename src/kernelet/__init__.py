@@ -165,9 +165,15 @@ def _save(model: object, path: str | os.PathLike[str]) -> None:
     importlib.import_module("kernelet.persistence").save(model, path)
 
 
+def _files() -> ModuleType:
+    """The module that knows the last kinds of models that files hold."""
+    return _imported("kernelet.learners.wrappers.pipeline_files")
+
+
 hooks.version = __version__
 hooks.save = _save
-hooks.register_learners = lambda: _imported("kernelet.learners.wrappers.table_model")
+hooks.savable = lambda model: _files().savable(model)
+hooks.register_learners = _files
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 
 @dataclass
@@ -24,15 +25,18 @@ class Hooks:
         Writes a model to a path.
     register_learners : callable
         Registers every kind of estimator with `kernelet.persistence`, which then can read it.
+    savable : callable
+        A model of another library as one that files can hold.
     """
 
     version: str
     save: Callable[[object, str | os.PathLike[str]], None]
     register_learners: Callable[[], object]
+    savable: Callable[[object], object]
 
 
-def _not_installed(*_: object) -> None:
+def _not_installed(*_: object) -> NoReturn:
     raise RuntimeError("kernelet/__init__.py has not run")
 
 
-hooks = Hooks("", _not_installed, _not_installed)
+hooks = Hooks("", _not_installed, _not_installed, _not_installed)

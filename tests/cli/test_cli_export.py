@@ -9,6 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import kernelet as package
 from command_line import Called, flowers, kernelet, write_flowers
@@ -51,6 +54,28 @@ def test_the_real_command(folder):
     read = read_json(folder / "iris.json")
     assert_array_equal(read.predict(test), model.predict(test))
     assert_allclose(read.decision_function(test), model.decision_function(test), rtol=1e-12)
+
+
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_pipelines_of_scikit_learn(calibrated, call, folder):
+    frame = flowers()
+    columns = list(frame.columns[:4])
+    model = make_pipeline(StandardScaler(), SVC()).fit(frame[columns], frame["species"])
+    if calibrated:
+        model = package.calibrate(model, frame[columns], frame["species"])
+    package.save(model, folder / "pipeline.kernelet")
+    test = pd.read_csv(folder / "test.csv")
+    done = call("predict", "pipeline.kernelet", "test.csv", "-o", "predicted.csv", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    predicted = pd.read_csv(folder / "predicted.csv")["prediction"]
+    assert_array_equal(predicted, model.predict(test[columns]))
+    assert call("info", "pipeline.kernelet", "--json").document["kind"] == "Pipeline"
+    small = ["compress", "pipeline.kernelet", "--vectors", 10, "-o", "small.kernelet"]
+    done = call(*small, "--table", "train.csv", "--target", "species")
+    assert (done.code, done.err) == (0, "")
+    assert call("export", "small.kernelet", "--to", "c").code == 0
+    smaller = package.load(folder / "small.kernelet")
+    assert smaller.score(test[columns], test["species"]) > 0.9
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -129,8 +129,7 @@ def test_probabilities_go_along():
     assert_allclose(read.predict_proba(X), model.predict_proba(X)[:, 1], atol=1e-12)
     small = kernelet.ReducedSVC(4, random_state=0).fit(X, TWO)
     machine = CalibratedMachine(small.machine_, TemperatureCalibration(1.7))
-    warm = kernelet.calibrate(small, X, TWO)
-    warm.calibrated_machine_ = machine
+    warm = kernelet.CalibratedClassifier.of(small, machine.calibration)
     expected = machine.predict_proba(X)[:, 1]
     assert_allclose(Libsvm(libsvm_text(warm)).predict_proba(X), expected, atol=1e-12)
 

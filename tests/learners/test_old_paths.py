@@ -49,6 +49,7 @@ CLASSES = {
     "sparse_svr": ["SparseSVR"],
     "subspace_lp": ["SubspaceLPSVC"],
     "table_model": ["TableModel"],
+    "wrappers.calibrate": ["CalibratedClassifier"],
 }
 
 

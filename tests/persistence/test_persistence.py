@@ -17,6 +17,7 @@ import skops.io
 from numpy.testing import assert_array_equal
 from safetensors import safe_open
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -325,9 +326,16 @@ class TestRefusals:
         with pytest.raises(NotFittedError, match="not fitted"):
             kernelet.SparseSVC().save(path)
 
-    @pytest.mark.parametrize("model", [SVC(), make_pipeline(StandardScaler(), SVC()), None, {}])
+    @pytest.mark.parametrize(
+        "model", [DummyClassifier().fit(IRIS, SPECIES), None, {}], ids=lambda m: type(m).__name__
+    )
     def test_other_objects(self, model, path):
         with pytest.raises(TypeError, match=f"cannot hold {type(model).__name__} objects"):
+            kernelet.save(model, path)
+
+    @pytest.mark.parametrize("model", [SVC(), make_pipeline(StandardScaler(), SVC())])
+    def test_a_model_of_scikit_learn_that_is_not_fitted(self, model, path):
+        with pytest.raises(NotFittedError):
             kernelet.save(model, path)
 
     def test_a_class_derived_from_ours(self, path):

@@ -21,11 +21,12 @@ from kernelet.cli.tables.table import Table, is_text, missing_cells
 from kernelet.cli.tables.text import as_numbers
 from kernelet.cli.writing import writing_errors
 from kernelet.export import read_json
+from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import KernelMachine
 from kernelet.machine.cells import as_texts
 from kernelet.machine.columns import Category, ColumnEncoder, UnknownCategoryWarning
-from kernelet.persistence import ModelFileError, load
+from kernelet.persistence import ModelFileError, load, save
 
 # Lacking columns that are named in a message, and other columns that are compared with each: a wide
 # table has more pairs of names than anybody waits for.
@@ -52,7 +53,7 @@ def saved_model(
     """Save an estimator, with the encoding of its columns where there is one."""
     model = Model.of(estimator, encoder, target, path)
     with writing_errors(path):
-        model.content.save(path)
+        save(model.content, path)
     return model
 
 
@@ -83,7 +84,7 @@ class Model:
     @property
     def machine(self) -> Any:
         """The kernel machine."""
-        inner = self.estimator
+        inner = unwrapped(self.estimator).model
         for name in ("machine_", "machine"):  # of an estimator, of a calibrated machine
             inner = getattr(inner, name, inner)
         if not isinstance(inner, KernelMachine):

@@ -78,7 +78,7 @@ def javascript(model: Any, path: str | os.PathLike[str], *, dtype: str | None = 
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
         Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge. Also a
-        pipeline of scalers and one of these.
+        pipeline of scalers and one of these, and the other wrappers that `kernelet.compress` takes.
     path : path-like
         By custom it ends in ".mjs". Each file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None

@@ -273,10 +273,10 @@ function makeMachine(given) {
   }
 
   function codeOf(row) {
-    const values = outputs(row);
     if (calibration && !model.labelsByScores) {
-      return indexOfLargest(probabilitiesBy[calibration.kind](calibration, values));
+      return indexOfLargest(probabilitiesBy[calibration.kind](calibration, scores(row)));
     }
+    const values = outputs(row);
     if (model.reading === "pairs") {
       const shares = model.breakTies && model.votes;
       return indexOfLargest(votesOf(values, classes.length, shares));
@@ -302,7 +302,7 @@ function makeMachine(given) {
 
   function predictProba(given) {
     if (!calibration) throw new Error("the model has no calibration, so no probabilities");
-    return answers(given, (row) => probabilitiesBy[calibration.kind](calibration, outputs(row)));
+    return answers(given, (row) => probabilitiesBy[calibration.kind](calibration, scores(row)));
   }
 
   const { kernelet, dtype, vectorBits, nBytes, reading, featureNames } = model;

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import is_regressor
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from kernelet.export.scalers import scaled_columns
-from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
+from kernelet.learners import RelevanceVectorClassifier
+from kernelet.learners.compression.column_steps import table_encoder
+from kernelet.learners.compression.exact_conversion import in_units_of_targets, warn_of_losses
 from kernelet.learners.compression.sklearn_adapters import adapt
-from kernelet.learners.wrappers.table_model import TableModel
+from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.machine import CalibratedMachine, Calibration, KernelMachine, SigmoidCalibration
 from kernelet.machine.columns import Category, Number
 from kernelet.machine.reading import Reading
@@ -68,7 +68,8 @@ def exported_model(model: Any, *, with_columns: bool = False) -> ExportedModel:
     ----------
     model : KernelMachine, CalibratedMachine, fitted estimator of kernelet, or fitted SVC, NuSVC, \
 SVR, NuSVR, OneClassSVM or KernelRidge
-        A search stands for its best estimator.
+        Also in wrappers: a search stands for its best estimator, and OneVsRestClassifier,
+        OneVsOneClassifier, CalibratedClassifierCV and TransformedTargetRegressor for one machine.
     with_columns : bool, default=False
         Whether TableModel and pipelines of scalers are taken too: who asks for them has to do what
         ``columns`` says.
@@ -148,26 +149,27 @@ def _is_unicode(text: str) -> bool:
 
 
 def _exported(model: Any) -> ExportedModel:
+    inner = unwrapped(model)
+    warn_of_losses(inner)
+    exported = _without_wrappers(inner.model)
+    if inner.targets:
+        exported = replace(exported, machine=in_units_of_targets(exported.machine, inner))
+    if inner.calibration is not None:
+        exported = replace(
+            exported, calibration=inner.calibration, labels_by_scores=inner.labels_by_scores
+        )
+    if not inner.steps:
+        return exported
+    encoder = table_encoder(inner.steps)
+    if encoder is not None:
+        return replace(exported, columns=encoder.columns, feature_names=encoder.names)
+    columns = scaled_columns(inner.steps, exported.machine.n_features)
+    return replace(exported, columns=columns, feature_names=[column.name for column in columns])
+
+
+def _without_wrappers(model: Any) -> ExportedModel:
     if isinstance(model, CalibratedMachine):
         return ExportedModel(model.machine, Reading.VALUES, calibration=model.calibration)
-    if isinstance(model, CalibratedClassifier):
-        check_is_fitted(model)
-        fitted = model.calibrated_machine_.calibration
-        # also of a model with probabilities of its own
-        return replace(_exported(model.estimator_), calibration=fitted, labels_by_scores=False)
-    if isinstance(model, TableModel):
-        columns = model.encoder.columns
-        return replace(
-            _exported(model.estimator), columns=columns, feature_names=model.encoder.names
-        )
-    if isinstance(model, Pipeline):
-        columns = scaled_columns(model)
-        return replace(
-            _exported(model[-1]), columns=columns, feature_names=[c.name for c in columns]
-        )
-    best = getattr(model, "best_estimator_", None)
-    if best is not None:
-        return _exported(best)
     names = getattr(model, "feature_names_in_", None)
     feature_names = None if names is None else [str(name) for name in names]
     machine = getattr(model, "machine_", None)
@@ -179,8 +181,8 @@ def _exported(model: Any) -> ExportedModel:
         adapted = adapt(model)
     except TypeError as error:
         raise TypeError(
-            f"{type(model).__name__} cannot be exported; a KernelMachine, an estimator of "
-            "kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM and KernelRidge can."
+            f"{type(model).__name__} cannot be exported, as it is not a kernel machine. Train SVC, "
+            "SVR or an estimator of kernelet on the same rows, or use skl2onnx."
         ) from error
     calibration = None
     if isinstance(model, RelevanceVectorClassifier):

@@ -12,7 +12,7 @@ from kernelet.persistence.registry import moved
 
 # Old module -> new module, both below kernelet.learners.
 OLD_PATHS = {
-    "calibrate": "wrappers.calibrate",
+    "calibrate": "compression.calibrated_classifier",
     "compressed": "compression.compressed_models",
     "core_vector_svc": "core_vectors.svc",
     "kernel_fisher": "direct.kernel_fisher",
@@ -34,6 +34,8 @@ OLD_PATHS = {
     "sparse_svr": "direct.sparse_svr",
     "subspace_lp": "lp_subspace.svc",
     "table_model": "wrappers.table_model",
+    # which still imports the class, so pickles find it there; skops has to be told
+    "wrappers.calibrate": "compression.calibrated_classifier",
 }
 
 

@@ -25,7 +25,10 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator of kernelet
+    model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
+        Of kernelet; or one of scikit-learn that `kernelet.compress` takes, which is saved with all
+        of its vectors. The steps of a Pipeline must be StandardScaler, MinMaxScaler,
+        MaxAbsScaler or RobustScaler, or a ColumnTransformer of these and OneHotEncoder.
     path : path-like
         By convention it ends in ".kernelet".
 
@@ -66,7 +69,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        Of the class that was saved.
+        Of the class that was saved, or of the one that `kernelet.compress` makes of it.
 
     Raises
     ------

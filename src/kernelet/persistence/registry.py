@@ -72,19 +72,27 @@ def moved(old: str, new: str) -> None:
 def to_record(model: object) -> Record:
     """A model as plain data.
 
+    Models of scikit-learn become such of kernelet that predict the same.
+
     Raises
     ------
     TypeError
-        If its class is not registered.
+        If files cannot hold it.
     """
-    kind = _KINDS.get(type(model).__name__)
-    if kind is None or kind.model_class is not type(model):
+    if not _is_known(model):
+        model = hooks.savable(model)
+    if not _is_known(model):
         raise TypeError(
-            f"a model file cannot hold {type(model).__name__} objects; it holds machines, and "
-            "estimators of kernelet. kernelet.compress makes one of scikit-learn's SVMs, and "
-            "kernelet.TableModel joins one with the scaling of its columns."
+            f"a model file cannot hold {type(model).__name__} objects; a class of your own is made "
+            "known by kernelet.learners.base.model_file.saved."
         )
+    kind = _KINDS[type(model).__name__]
     return kind.write(model)
+
+
+def _is_known(model: object) -> bool:
+    kind = _KINDS.get(type(model).__name__)
+    return kind is not None and kind.model_class is type(model)
 
 
 def from_record(record: Record, wanted: type | tuple[type, ...] = object) -> Any:
@@ -129,5 +137,12 @@ def skops_trusted() -> list[str]:
     ours = {kind for kind in exported if isinstance(kind, type)} - {kernels.CallableKernel}
     classes = ours | {kind.model_class for kind in _KINDS.values()} | _HELPERS
     names = {(kind.__module__, kind.__qualname__) for kind in classes}
-    names |= {(old, name) for old, new in _MOVED for module, name in names if module == new}
+    # skops knows scikit-learn's own classes
+    names = {(module, name) for module, name in names if not module.startswith("sklearn.")}
+    names |= {
+        (old, name)
+        for old, new in _MOVED
+        for module, name in names
+        if module == new and hasattr(sys.modules[old], name)
+    }
     return sorted(f"{module}.{name}" for module, name in names)

@@ -588,12 +588,12 @@ class TestErrors:
         "model",
         [
             LogisticRegression(),
-            make_pipeline(StandardScaler(), SVC()),
+            make_pipeline(StandardScaler(), LogisticRegression()),
         ],
         ids=lambda m: type(m).__name__,
     )
     def test_models_of_another_kind(self, model):
-        with pytest.raises(TypeError, match=rf"SVC.*KernelRidge.*; got {type(model).__name__}"):
+        with pytest.raises(TypeError, match=r"^\w+ is not a kernel machine\. Train SVC"):
             compress(clone(model).fit(X, y), 3)
 
     @pytest.mark.parametrize("model", [SVC(), SVR(), KernelRidge(), SparseSVC(), ReducedSVC()])

@@ -69,15 +69,14 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     A row of a TableModel holds one number for each column: a category is the number of its text,
     which ``digits_category(column, text)`` finds; NaN is a missing value, as the model takes it.
     Scalers of scikit-learn in a pipeline are exported too. Labels and probabilities are the
-    model's own; error bars of a RelevanceVectorRegressor and ``probability=True`` of an SVC are
-    left out.
+    model's own; error bars of a RelevanceVectorRegressor are left out.
 
     Parameters
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
         Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge; also in a
-        pipeline after StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler. A search stands
-        for its best estimator.
+        pipeline after StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler, and in the other
+        wrappers that `kernelet.compress` takes.
     path : path-like
         Path of the source; the header has the same name with ".h". Each file is written as a whole
         or not at all.

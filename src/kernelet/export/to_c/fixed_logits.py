@@ -10,6 +10,7 @@ import numpy as np
 from kernelet.export.model import ExportedModel
 from kernelet.export.to_c.pieces import Table, integers
 from kernelet.machine import SigmoidCalibration, TemperatureCalibration
+from kernelet.machine.reading import Reading
 
 _OCTAVES = math.log2(math.e)  # exp(t) = 2^(t _OCTAVES)
 
@@ -50,6 +51,10 @@ def fixed_logits(exported: ExportedModel, score_unit: float, dtype: str) -> Fixe
     calibration, k = exported.calibration, exported.machine.n_outputs
     if calibration is None:
         return None
+    if exported.reading is Reading.PAIRS:
+        raise ValueError(
+            f'dtype="{dtype}" has no probabilities of votes of pairs of classes; use float32.'
+        )
     if isinstance(calibration, SigmoidCalibration):
         slopes, offsets = -np.asarray(calibration.slopes), -np.asarray(calibration.offsets)
     elif isinstance(calibration, TemperatureCalibration):

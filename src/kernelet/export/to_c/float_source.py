@@ -70,7 +70,7 @@ def float_source(exported: ExportedModel, name: str, real: Real) -> FilledTempla
         "kernel": kernel.lines,
         "fours": k - k % 4,
         "rest": k % 4,
-        "even_share": real.constant(1.0 / k),
+        "even_share": real.constant(1.0 / interface.n_scores),
     }
     if isinstance(exported.calibration, TemperatureCalibration):
         inverse = float(exported.calibration.inverse_temperature)

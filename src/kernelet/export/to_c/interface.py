@@ -79,7 +79,7 @@ class Interface:
     @property
     def n_classes(self) -> int:
         """Classes that there are to predict; 0 for values."""
-        if self.has_probabilities:
+        if self.has_probabilities and not self.is_pairs:
             return max(2, self.exported.machine.n_outputs)
         return len(self.exported.classes or ())
 

@@ -22,6 +22,7 @@ from kernelet.export.formats import register_format
 from kernelet.export.model import ExportedModel, cast, exported_model
 from kernelet.export.rounding import warn_of_lost_digits
 from kernelet.export.to_json.compact import compact_document
+from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.machine import KernelMachine
 from kernelet.machine.columns import Category, Number
@@ -51,7 +52,7 @@ def json(model: Any, path: str | os.PathLike[str], *, dtype: str | None = None) 
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
         Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge. Also a
-        pipeline of scalers and one of these.
+        pipeline of scalers and one of these, and the other wrappers that `kernelet.compress` takes.
     path : path-like
         By custom it ends in ".json". The file is there as a whole or not at all.
     dtype : {"float32", "float64"} or None, default=None
@@ -174,7 +175,7 @@ def reading_of(model: Any, exported: ExportedModel) -> str:
     """What the outputs are for: "scores" and "features" are values that nobody predicts."""
     if exported.reading is not Reading.VALUES:
         return exported.reading
-    inner = model.estimator if isinstance(model, TableModel) else model
+    inner = unwrapped(model).model
     if isinstance(inner, BaseEstimator) and is_regressor(inner):
         return "values"
     return "features" if getattr(inner, "transform", None) is not None else "scores"

@@ -38,7 +38,7 @@ def check_reading(record: Record, reading: str) -> None:
         "classes": ("classes", "pairs"),
         "votes": ("pairs",),
         "break_ties": ("pairs",),
-        "calibration": ("classes", "scores"),
+        "calibration": ("classes", "pairs", "scores"),
         "columns": ("classes", "pairs", "outliers", "values"),
     }
     for name, readings in allowed.items():
@@ -46,6 +46,8 @@ def check_reading(record: Record, reading: str) -> None:
             raise ModelFileError(f"{name!r} of the model is missing; it may be null")
         if record.fields.get(name) is not None and reading not in readings:
             raise ModelFileError(f"{name!r} must be null for {reading}")
+    if record.fields.get("calibration") is not None and record.fields.get("votes") is False:
+        raise ModelFileError("a calibration of pairs is of their votes, so 'votes' must be true")
     has_shares = reading == "classes" and record.fields.get("calibration") is not None
     if record.optional("labels_by_scores", bool) and not has_shares:
         raise ModelFileError("labels_by_scores has no meaning without a calibration of classes")

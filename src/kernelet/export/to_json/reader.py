@@ -17,14 +17,15 @@ from kernelet.export.to_json.exporter import FORMAT, FORMAT_VERSION, described_k
 from kernelet.export.to_json.fields import check_reading, feature_names, labels_of, nullable, only
 from kernelet.kernels import Kernel
 from kernelet.learners import CalibratedClassifier, RelevanceVectorClassifier
+from kernelet.learners.compression.calibrated_classifier import PlattClassifier
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
-from kernelet.machine import CalibratedMachine, KernelMachine, SigmoidCalibration
+from kernelet.machine import Calibration, KernelMachine, SigmoidCalibration
 from kernelet.persistence import ModelFileError, Record, from_record
 from kernelet.persistence.compact_forms import CompactSizes
 from kernelet.persistence.compact_records import COMPACT_VERSION
 from kernelet.persistence.errors import one_line
 from kernelet.persistence.kernels import decode_kernel
-from kernelet.persistence.machines import LEFT_OUT_VERSION, calibrated_machine
+from kernelet.persistence.machines import CALIBRATIONS, LEFT_OUT_VERSION, calibrated_machine
 from kernelet.persistence.ranges import check_kernels
 from kernelet.persistence.record import checked
 from kernelet.persistence.untrusted import opened, read_exactly, size_of, strict_json
@@ -240,27 +241,22 @@ def _estimator(
     calibration = _calibration(record)
     if calibration is None:
         return model
-    calibrated = calibrated_machine(machine, calibration)
-    make = _relevance if record.optional("labels_by_scores", bool) else _calibrated
-    return make(model, calibrated)
+    fitted = from_record(calibration, CALIBRATIONS)
+    if not record.optional("labels_by_scores", bool):
+        return CalibratedClassifier.of(model, fitted)
+    return _relevance(model) if _is_relevance(fitted) else PlattClassifier.of(model, fitted)
 
 
-def _calibrated(model: Any, machine: CalibratedMachine) -> CalibratedClassifier:
-    result = CalibratedClassifier()
-    result.estimator_, result.calibrated_machine_ = model, machine
-    _take(result, model, "classes_", "n_features_in_", "feature_names_in_")
-    return result
+def _is_relevance(calibration: Calibration) -> bool:
+    """Whether probabilities are the sigmoids of the scores themselves."""
+    return (
+        isinstance(calibration, SigmoidCalibration)
+        and bool((calibration.slopes == -1.0).all())
+        and bool((calibration.offsets == 0.0).all())
+    )
 
 
-def _relevance(model: Any, machine: CalibratedMachine) -> RelevanceVectorClassifier:
-    """The one model whose labels are those of its scores though it has probabilities."""
-    sigmoid = machine.calibration
-    if not (
-        isinstance(sigmoid, SigmoidCalibration)
-        and (sigmoid.slopes == -1.0).all()
-        and (sigmoid.offsets == 0.0).all()
-    ):
-        raise ModelFileError("labels_by_scores is for sigmoids of slope -1 and offset 0")
+def _relevance(model: Any) -> RelevanceVectorClassifier:
     result = RelevanceVectorClassifier()
     _take(result, model, "machine_", "classes_", "n_features_in_", "feature_names_in_")
     return result

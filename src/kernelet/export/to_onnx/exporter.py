@@ -17,7 +17,7 @@ from kernelet.export.to_onnx.columns import OPSET as TABLE_OPSET
 from kernelet.export.to_onnx.columns import input_names, rows_of_table, scaled_rows
 from kernelet.export.to_onnx.graph import OPSET, Graph
 from kernelet.export.to_onnx.machine import machine_values
-from kernelet.machine import SigmoidCalibration, TemperatureCalibration
+from kernelet.machine import Calibration, SigmoidCalibration, TemperatureCalibration
 from kernelet.machine.reading import Reading
 from kernelet.persistence.atomic import write_atomically
 
@@ -62,7 +62,7 @@ def onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") ->
     ----------
     model : KernelMachine, CalibratedMachine, TableModel or fitted estimator
         Of kernelet, or scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelRidge; or a
-        pipeline of scalers and one of these.
+        pipeline of scalers and one of these, or another wrapper that `kernelet.compress` takes.
     path : path-like
         By custom it ends in ".onnx". The file is there as a whole or not at all.
     dtype : {"float32", "float64"}, default="float32"
@@ -175,14 +175,14 @@ def outputs_of(graph: Graph, exported: ExportedModel, rows: str) -> list[Output]
         return [("variable", kind, [k])]
     if exported.reading is Reading.OUTLIERS:
         return [_outlier_label(graph, values), _scores(graph, values, kind, k)]
+    if exported.reading is Reading.PAIRS:
+        return _pairs(graph, exported, values, kind)
     if exported.calibration is not None:
-        probabilities = _probabilities(graph, exported, values)
+        probabilities = _probabilities(graph, exported.calibration, values, k)
         n, by_scores = max(2, k), exported.labels_by_scores
         graph.add("Identity", probabilities, output="probabilities")
         label = _label(graph, exported, _by_class(graph, values, k) if by_scores else probabilities)
         return [label, ("probabilities", kind, [n]), _scores(graph, values, kind, k)]
-    if exported.reading is Reading.PAIRS:
-        return _pairs(graph, exported, values, kind)
     return [_label(graph, exported, _by_class(graph, values, k)), _scores(graph, values, kind, k)]
 
 
@@ -247,6 +247,11 @@ def _pairs(graph: Graph, exported: ExportedModel, values: str, kind: int) -> lis
     size = graph.add("Add", graph.add("Abs", confidence), graph.constant(1.0))
     share = graph.add("Div", confidence, graph.add("Mul", size, graph.constant(3.0)))
     shared = graph.add("Add", votes, share)
+    if exported.calibration is not None:
+        probabilities = _probabilities(graph, exported.calibration, shared, n)
+        graph.add("Identity", probabilities, output="probabilities")
+        label = _label(graph, exported, probabilities)
+        return [label, ("probabilities", kind, [n]), _scores(graph, shared, kind, n)]
     decided = shared if exported.break_ties and exported.votes else votes
     label = _label(graph, exported, decided)
     if exported.votes:
@@ -254,8 +259,8 @@ def _pairs(graph: Graph, exported: ExportedModel, values: str, kind: int) -> lis
     return [label, _scores(graph, values, kind, len(pairs))]
 
 
-def _probabilities(graph: Graph, exported: ExportedModel, values: str) -> str:
-    calibration, k = exported.calibration, exported.machine.n_outputs
+def _probabilities(graph: Graph, calibration: Calibration, values: str, k: int) -> str:
+    """Of k scores for each row."""
     if isinstance(calibration, TemperatureCalibration):
         inverse = graph.constant(float(calibration.inverse_temperature))
         logits = graph.add("Mul", values, inverse)

@@ -41,9 +41,11 @@ def register_skl2onnx() -> None:
     from sklearn.base import BaseEstimator
 
     from kernelet import learners
+    from kernelet.learners.compression.calibrated_classifier import PlattClassifier
+    from kernelet.learners.compression.compressed_models import READINGS
 
-    for name in learners.__all__:
-        kind = getattr(learners, name)
+    named = [getattr(learners, name) for name in learners.__all__]
+    for kind in (*named, *READINGS.values(), PlattClassifier):
         if isinstance(kind, type) and issubclass(kind, BaseEstimator):
             update_registered_converter(
                 kind,

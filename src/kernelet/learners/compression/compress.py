@@ -14,7 +14,9 @@ from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.parameters import bits_or_none, choice, count
 from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.learners.compression.exact_conversion import warn_of_losses
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
+from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.learners.direct.coefficient_bits import in_few_bits
 from kernelet.learners.direct.few_bits import svm_judge
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
@@ -48,7 +50,7 @@ def compress(
     max_iter: int | None = None,
     vector_bits: int | None = None,
     random_state: int = 0,
-) -> Compressed | KernelMachine:
+) -> Any:
     r"""Give a fitted model fewer vectors.
 
     .. math:: \min_{Z, \beta} \sum_k \bigl\| w_k - \sum_j \beta_{jk} \phi(z_j) \bigr\|^2
@@ -59,24 +61,22 @@ def compress(
     Parameters
     ----------
     model : fitted estimator or KernelMachine
-        scikit-learn's SVC, NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge, KernelPCA or
-        GaussianProcessRegressor (of which the mean is kept), an estimator of this package, or a
-        machine.
+        scikit-learn's SVMs, KernelRidge, KernelPCA or GaussianProcessRegressor (of which the mean
+        is kept), or one of this package; also inside a Pipeline, search, OneVsRestClassifier,
+        OneVsOneClassifier, CalibratedClassifierCV, TransformedTargetRegressor or `TableModel`.
     n_vectors : int
         At most this many vectors; a model that has no more keeps those it has.
     X, y : arrays, default=None
-        Training rows and labels, which ``refit`` needs.
+        Training rows, as the model takes them, and labels; ``refit`` needs both.
     refit : {"none", "margin", "direct"}, default="none"
         Once the vectors are found, do nothing more (RS); learn the coefficients again by the SVM
-        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC). The
-        last two use the labels, and minimise the loss that the model was trained with.
+        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC).
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
         Number of starts of the search for the vectors; the result nearest to the model is kept.
     max_iter : int or None, default=None
-        Steps of L-BFGS over the vectors. None means 50 for up to 50 vectors and fewer for more, 10
-        from 250 on: with more vectors the start is nearer to the model, and steps cost more.
+        Steps of L-BFGS over the vectors. None means 50, and fewer from 50 vectors on.
     vector_bits : int or None, default=None
         Round the vectors to this many bits an entry (2 to 16) and learn the coefficients again
         over the rounded vectors, by (4) or by what ``refit`` says.
@@ -87,7 +87,8 @@ def compress(
     -------
     estimator or KernelMachine
         A machine for a machine; otherwise an estimator that predicts like the original, with
-        ``machine_``, ``error_norm_`` and ``relative_error_``.
+        ``machine_``, ``error_norm_`` and ``relative_error_``. A new Pipeline for a Pipeline, which
+        shares all steps but the last.
 
     Examples
     --------
@@ -99,13 +100,14 @@ def compress(
     (60, True)
     """
     again = _Again.checked(n_vectors, refit, vector_bits, max_iter, random_state)
-    adapted, n_init = adapt(model), count("n_init", n_init)
+    warn_of_losses(inner := unwrapped(model))
+    adapted, X, n_init = adapt(inner.model), inner.rows(X), count("n_init", n_init)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
     limits = {"n_init": n_init, "max_iter": again.max_iter, "random_state": random_state}
     reduced = learn_reduced_set(adapted.machine, n_vectors, **limits)
     if rows is not None or vector_bits is not None:
         reduced = reduced_set_of(adapted.machine, again.machine(adapted, reduced.machine, rows))
-    return _read_like(adapted, reduced, model)
+    return inner.wrapped(_read_like(adapted, reduced, inner.model))
 
 
 def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed | KernelMachine:
@@ -210,8 +212,20 @@ class _Again:
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:
     """Labels and costs of the model's problems; rows outside a pair of classes cost nothing."""
     assert adapted.classes is not None
-    n_classes = adapted.classes.size
     costs = C * class_weights(adapted.class_weight, adapted.classes, codes, np.ones(codes.size))
+    Y, costs = _sides(adapted, codes, costs)
+    if adapted.problem_weights is None:
+        return Y, costs
+    if costs.ndim == 1:
+        costs = costs[:, None]
+    return Y, costs * np.where(Y > 0, *adapted.problem_weights.T[::-1, None, :])
+
+
+def _sides(
+    adapted: Adapted, codes: NDArray[np.intp], costs: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    assert adapted.classes is not None
+    n_classes = adapted.classes.size
     if adapted.reading is Reading.PAIRS:
         pairs = list(combinations(range(n_classes), 2))
         Y = np.stack([np.where(codes == i, 1.0, -1.0) for i, _ in pairs], axis=1)

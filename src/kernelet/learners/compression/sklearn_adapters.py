@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -14,6 +14,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +23,7 @@ from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.regressor import KernelRegressor
+from kernelet.learners.compression.class_machines import joined_machine
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.gaussian_process_adapters import mean_of_process
 from kernelet.learners.direct.kernel_fisher_discriminant import KernelFisherDiscriminant
@@ -51,6 +53,8 @@ class Adapted:
         Loss that the cost multiplied in training.
     attributes : dict
         What else the compressed estimator needs to know about the original.
+    problem_weights : ndarray of shape (n_outputs, 2) or None
+        Weights that each output had in training for rows of its negative and positive side.
     """
 
     machine: KernelMachine
@@ -60,6 +64,7 @@ class Adapted:
     class_weight: Mapping[Any, float] | str | None = None
     loss: str = "hinge"
     attributes: dict[str, Any] = field(default_factory=dict)
+    problem_weights: FloatArray | None = None
 
 
 def adapt(model: Any) -> Adapted:
@@ -68,15 +73,17 @@ def adapt(model: Any) -> Adapted:
     Raises
     ------
     TypeError
-        For models of another kind; the message names those that can be compressed.
+        For models of another kind.
     """
     for kind, adapter in _ADAPTERS.items():
         if isinstance(model, kind):
             if kind is not KernelMachine:
                 check_is_fitted(model)
             return adapter(model)
-    known = ", ".join(kind.__name__ for kind in _ADAPTERS)
-    raise TypeError(f"compress understands {known}; got {type(model).__name__}.")
+    raise TypeError(
+        f"{type(model).__name__} is not a kernel machine. Train SVC, SVR or an estimator of "
+        "kernelet on the same rows, or give the one inside, if there is one."
+    )
 
 
 def _of_machine(model: KernelMachine) -> Adapted:
@@ -188,6 +195,70 @@ def _predicted_classes(model: SVC | NuSVC) -> NDArray[Any]:
     return classes[:n_classes]
 
 
+def _of_one_vs_rest(model: OneVsRestClassifier) -> Adapted:
+    if model.multilabel_:
+        raise ValueError(
+            "the OneVsRestClassifier has several labels for a row, and the classifiers of kernelet "
+            "have one; compress its estimators_ one by one."
+        )
+    parts = _binary_parts(model)
+    machine = joined_machine([part.machine for part in parts], "OneVsRestClassifier")
+    return _of_parts(parts, machine, Reading.CLASSES, model.classes_, parts[0].attributes)
+
+
+def _of_one_vs_one(model: OneVsOneClassifier) -> Adapted:
+    parts = _binary_parts(model)
+    machine = joined_machine([part.machine for part in parts], "OneVsOneClassifier")
+    if model.classes_.size == 2:
+        return _of_parts(parts, machine, Reading.CLASSES, model.classes_, {})
+    # its estimators are positive for the later class of a pair, an SVC for the earlier one
+    machine = KernelMachine(
+        machine.kernel, machine.vectors, -machine.coefficients, -machine.intercepts
+    )
+    weights = [replace(part, problem_weights=_swapped(part.problem_weights)) for part in parts]
+    attributes = {"decision_function_shape_": "ovr", "break_ties_": True}
+    return _of_parts(weights, machine, Reading.PAIRS, model.classes_, attributes)
+
+
+def _binary_parts(model: OneVsRestClassifier | OneVsOneClassifier) -> list[Adapted]:
+    """The classifiers inside, each with one score and the weights of its two sides."""
+    parts = []
+    for estimator in model.estimators_:
+        part = adapt(estimator)
+        if part.reading is not Reading.CLASSES or part.machine.n_outputs != 1:
+            raise TypeError(
+                f"the {type(model).__name__} holds {type(estimator).__name__}, which has no score "
+                "for two classes; fit it around SVC or a classifier of kernelet."
+            )
+        weight = getattr(estimator, "class_weight_", np.ones(2))
+        parts.append(replace(part, problem_weights=np.asarray(weight, dtype=np.float64)))
+    return parts
+
+
+def _of_parts(
+    parts: list[Adapted],
+    machine: KernelMachine,
+    reading: Reading,
+    classes: NDArray[Any],
+    attributes: dict[str, Any],
+) -> Adapted:
+    weights = np.stack([part.problem_weights for part in parts if part.problem_weights is not None])
+    first = parts[0]
+    return Adapted(
+        machine,
+        reading,
+        classes,
+        first.C,
+        loss=first.loss,
+        attributes=attributes,
+        problem_weights=None if (weights == 1.0).all() else weights,
+    )
+
+
+def _swapped(weights: FloatArray | None) -> FloatArray | None:
+    return None if weights is None else weights[::-1]
+
+
 def _of_regression(model: SVR | NuSVR) -> Adapted:
     machine = _machine(model, _dense(model.dual_coef_).T, np.asarray(model.intercept_, float))
     return Adapted(machine, Reading.VALUES)
@@ -247,6 +318,8 @@ _ADAPTERS: dict[type, Callable[[Any], Adapted]] = {
     Compressed: _of_compressed,
     SVC: _of_svc,
     NuSVC: _of_svc,
+    OneVsRestClassifier: _of_one_vs_rest,
+    OneVsOneClassifier: _of_one_vs_one,
     SVR: _of_regression,
     NuSVR: _of_regression,
     OneClassSVM: _of_one_class,

@@ -48,7 +48,7 @@ static void logits($real *values)
 {
     int o;
 
-    for (o = 0; o < $outputs; o++)
+    for (o = 0; o < ${prefix}_SCORES; o++)
 //if softmax
         values[o] *= $inverse_temperature;
 //else
@@ -115,11 +115,19 @@ static int largest(const $real *values, int n)
 int ${name}_predict(const $real x[$row_length])
 {
 //if pairs
+//if by_probability
+    $real scores[$classes];
+
+    ${name}_decision_function(x, scores);
+    logits(scores);
+    return largest(scores, $classes);
+//else
     $real values[$outputs], votes[$classes];
 
     outputs(x, values);
     count_votes(values, votes, $with_shares);
     return largest(votes, $classes);
+//end
 //else
 //if one_output
     $real values[$classes] = {0.0$f, 0.0$f};
@@ -188,14 +196,14 @@ void ${name}_predict_proba(const $real x[$row_length], $real probabilities[${pre
 //end
     int o;
 
-    outputs(x, probabilities);
+    ${name}_decision_function(x, probabilities);
     logits(probabilities);
 //if softmax
     top = probabilities[0];
-    for (o = 1; o < $outputs; o++)
+    for (o = 1; o < ${prefix}_SCORES; o++)
         top = fmax$f(top, probabilities[o]);
 //end
-    for (o = 0; o < $outputs; o++) {
+    for (o = 0; o < ${prefix}_SCORES; o++) {
 //if softmax
         probabilities[o] = exp$f(probabilities[o] - top);
 //else
@@ -203,7 +211,7 @@ void ${name}_predict_proba(const $real x[$row_length], $real probabilities[${pre
 //end
         total += probabilities[o];
     }
-    for (o = 0; o < $outputs; o++)
+    for (o = 0; o < ${prefix}_SCORES; o++)
 //if softmax
         probabilities[o] /= total;
 //else
