@@ -2,6 +2,8 @@
 
 New vectors are learned, such that the smaller machine is as close to the larger one as possible. A
 classifier is then refitted if there is a table of labelled rows; a regression is measured on it.
+With --vectors auto, there are as few vectors as keep the scores, on the rows of the table if there
+is one, and nothing is refitted.
 """
 
 from __future__ import annotations
@@ -10,7 +12,14 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.arguments import add_model_argument, add_model_output, count, seed
+from kernelet.cli.arguments import (
+    add_model_argument,
+    add_model_output,
+    count,
+    count_or_auto,
+    positive,
+    seed,
+)
 from kernelet.cli.errors import ModelError, UsageError, one_line
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import progress_bar
@@ -20,18 +29,23 @@ from kernelet.cli.writing import check_output
 if TYPE_CHECKING:
     from kernelet.cli.metrics import Figures
     from kernelet.cli.model import Model
+    from kernelet.cli.tables.table import Table
 
 USAGE = "kernelet compress MODEL --vectors N -o MODEL [options]"
 EXAMPLES = """examples:
   kernelet compress large.kernelet --vectors 10 -o small.kernelet
-  kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet"""
+  kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet
+  kernelet compress large.kernelet -m auto --max-error 0.02 --table train.csv -o small.kernelet"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_model_argument(parser)
-    add("-m", "--vectors", type=count, required=True, metavar="N", help="at most this many")
+    text = 'at most this many, or "auto" for as few as keep the scores'
+    add("-m", "--vectors", type=count_or_auto, required=True, metavar="N", help=text)
+    text = "what auto allows: the rms difference of scores over their rms (default: 0.005)"
+    add("--max-error", type=positive, metavar="SHARE", help=text)
     add_model_output(parser)
     add("--table", metavar="TABLE", help="labelled rows to fit and measure with")
     add("-t", "--target", metavar="COLUMN", help="the column of the labels (default: the model's)")
@@ -45,39 +59,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, compress, save, compare."""
     from kernelet.cli.model import read_model, saved_model
-    from kernelet.cli.tables.reading import read_table
-    from kernelet.cli.tasks import CLASSES, task_of
+    from kernelet.cli.tasks import task_of
     from kernelet.learners import CalibratedClassifier, compress
 
     output = Output.from_arguments(arguments)
     check_output(arguments.output, is_model=True)
-    asks_for_refit = arguments.refit not in (None, "none")
-    if asks_for_refit and not arguments.table:
-        raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
+    _check_options(arguments)
     model = read_model(arguments.model)
     estimator = model.estimator
     if isinstance(estimator, CalibratedClassifier):
         estimator = estimator.estimator_
         output.warn("the probabilities are left out; they belong to the larger machine")
-    options: dict[str, Any] = {"random_state": arguments.seed}
-    if arguments.max_iter:
-        options["max_iter"] = arguments.max_iter
-    table = target = None
-    if arguments.table:
-        source, task = Source.from_arguments(arguments.table, arguments), task_of(model)
-        target = task.target(source, arguments.target, model.target)
-        table = read_table(source, target, model.categories)
-        if task is CLASSES:
-            truth = task.truth(table, target, model)
-            known = truth >= 0
-            options["X"] = model.rows(table.without(target).take(known))
-            options["y"] = model.classes[truth[known]]
-            options["refit"] = arguments.refit or "margin"
-        elif asks_for_refit:
-            raise UsageError(
-                f"--refit {arguments.refit} is for classes; a model of numbers or of one class is "
-                "made smaller without labels, or fit one with fewer --vectors"
-            )
+    options, table, target = _options(arguments, model)
     start = time.perf_counter()
     text = f"compressing {model.machine.n_vectors} vectors"
     with output.hearing_warnings(), progress_bar(output, text, None, ""):
@@ -94,10 +87,59 @@ def run(arguments: argparse.Namespace) -> None:
     _report(model, after, figures, seconds, output)
 
 
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Refuse options that contradict each other."""
+    asks_for_refit = arguments.refit not in (None, "none")
+    if asks_for_refit and not arguments.table:
+        raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
+    if asks_for_refit and arguments.vectors == "auto":
+        raise UsageError(
+            f"--vectors auto keeps the scores, and --refit {arguments.refit} learns others; leave "
+            "out --refit, then compress again with --vectors and the number found"
+        )
+    if arguments.max_error and arguments.vectors != "auto":
+        raise UsageError("--max-error belongs to --vectors auto, which chooses the number by it")
+
+
+def _options(
+    arguments: argparse.Namespace, model: Model
+) -> tuple[dict[str, Any], Table | None, str | None]:
+    """Options of `compress`; the table with rows and target, if there is one."""
+    from kernelet.cli.tables.reading import read_table
+    from kernelet.cli.tasks import CLASSES, task_of
+
+    options: dict[str, Any] = {"random_state": arguments.seed}
+    if arguments.max_iter:
+        options["max_iter"] = arguments.max_iter
+    if arguments.max_error:
+        options["max_error"] = arguments.max_error
+    if not arguments.table:
+        return options, None, None
+    source, task = Source.from_arguments(arguments.table, arguments), task_of(model)
+    target = task.target(source, arguments.target, model.target)
+    table = read_table(source, target, model.categories)
+    if task is CLASSES:
+        truth = task.truth(table, target, model)
+        known = truth >= 0
+        options["X"] = model.rows(table.without(target).take(known))
+        options["y"] = model.classes[truth[known]]
+        keeps = "none" if arguments.vectors == "auto" else "margin"
+        options["refit"] = arguments.refit or keeps
+    elif arguments.refit not in (None, "none"):
+        raise UsageError(
+            f"--refit {arguments.refit} is for classes; a model of numbers or of one class is "
+            "made smaller without labels, or fit one with fewer --vectors"
+        )
+    else:
+        options["X"] = model.rows(table.without(target))
+    return options, table, target
+
+
 def _report(
     large: Model, small: Model, figures: list[Figures], seconds: float, output: Output
 ) -> None:
     relative = getattr(small.estimator, "relative_error_", None)
+    on_table = getattr(small.estimator, "score_error_", None)
     if not output.quiet:
         rows = [
             [name, str(model.machine.n_vectors), size(model.machine.nbytes)]
@@ -110,6 +152,8 @@ def _report(
         far = ""
         if relative and not figures:  # a machine fitted to labels is meant to differ
             far = f", {percent(relative)} of its norm away from the machine"
+        elif on_table is not None:
+            far = f"; scores differ by {percent(on_table)} of their size on the table"
         output.text("", f"saved in {small.path} after {seconds:.1f} s{far}")
     error_before, error = [measured.error for measured in figures] or (None, None)
     output.document(
@@ -120,6 +164,7 @@ def _report(
             "machine_bytes_before": large.machine.nbytes,
             "machine_bytes": small.machine.nbytes,
             "relative_error": relative,
+            "score_error": on_table,
             "seconds": seconds,
             "error_before": error_before,
             "error": error,

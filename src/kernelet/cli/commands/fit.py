@@ -151,7 +151,8 @@ def _within_budget(estimator: Any, budget: int | None, rows: Any, labels: Any) -
     from kernelet.learners.base.model_file import remember_training
 
     if hasattr(estimator, "support_vectors_"):  # an SVC, which model files cannot hold
-        small = compress(estimator, budget or len(estimator.support_))
+        n_vectors = len(estimator.support_)
+        small = compress(estimator, min(budget or n_vectors, n_vectors))
         remember_training(small, len(labels), np.unique(labels, return_counts=True)[1])
         return small
     if budget is not None and not methods.has_budget(estimator) and estimator.n_vectors_ > budget:

@@ -23,7 +23,8 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.vectors import HasVectors
-from kernelet.machine import KernelMachine
+from kernelet.machine import KernelMachine, stored_bytes
+from kernelet.machine.texts import readable_bytes
 
 
 class Reading(StrEnum):
@@ -35,6 +36,16 @@ class Reading(StrEnum):
     OUTLIERS = auto()  # +1 or -1
     CLASSES = auto()  # the class of the largest score, or of the sign where there is one
     PAIRS = auto()  # the class of most votes of the pairs
+
+
+# What compressed models know of the models they were compressed from.
+FIGURES: dict[str, type] = {
+    "error_norm_": float,
+    "relative_error_": float,
+    "score_error_": float,
+    "n_vectors_before_": int,
+    "n_bytes_before_": int,
+}
 
 
 class Compressed(HasVectors, SavableMixin, BaseEstimator):
@@ -54,6 +65,13 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         Distance from the original's functions in the feature space: root of the sum of squares.
     relative_error_ : float
         ``error_norm_`` divided by the norm of the original.
+    score_error_ : float
+        Root mean square of the differences between the scores of the two machines on X, divided by
+        the root mean square of the original's, if X was given and the labels were not.
+    n_vectors_before_ : int
+        Number of expansion vectors of the original.
+    n_bytes_before_ : int
+        Bytes of its numbers, or of its integers if it was of few bits.
     n_features_in_ : int
         Number of features of the rows.
     feature_names_in_ : ndarray of str
@@ -63,6 +81,9 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
     machine_: KernelMachine
     error_norm_: float
     relative_error_: float
+    score_error_: float
+    n_vectors_before_: int
+    n_bytes_before_: int
 
     @classmethod
     def from_machine(cls, machine: KernelMachine, original: Any, **attributes: Any) -> Any:
@@ -92,6 +113,16 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Vectors and bytes, now and before."""
+        if not self.__sklearn_is_fitted__():
+            return str(super().__repr__(N_CHAR_MAX))
+        vectors, size = str(self.n_vectors_), readable_bytes(shipped_bytes(self.machine_))
+        if hasattr(self, "n_vectors_before_"):  # older files do not say
+            vectors = f"{self.n_vectors_before_} -> {vectors}"
+            size = f"{readable_bytes(self.n_bytes_before_)} -> {size}"
+        return f"{type(self).__name__}({vectors} vectors, {size})"
+
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
@@ -100,7 +131,7 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedClassifier(ClassifierMixin, Compressed):
     """One score per class (or one for two classes); the largest wins.
 
@@ -129,7 +160,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float, decision_function_shape_=str, break_ties_=bool)
+@saved(**FIGURES, decision_function_shape_=str, break_ties_=bool)
 class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     """One score per pair of classes, as in LIBSVM; the class with the most votes wins.
 
@@ -192,7 +223,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedRegressor(RegressorMixin, Compressed):
     """Predicts the machine's values."""
 
@@ -202,7 +233,7 @@ class CompressedRegressor(RegressorMixin, Compressed):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compressed):
     """The machine's outputs are features."""
 
@@ -217,7 +248,7 @@ class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedOutlierDetector(OutlierMixin, Compressed):
     """Positive scores are inliers.
 
@@ -248,6 +279,11 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
 
     def _check_loaded(self) -> None:
         require_outputs(self, 1)
+
+
+def shipped_bytes(machine: KernelMachine) -> int:
+    """Bytes of a machine: of its numbers, or of the integers that are stored if it has few bits."""
+    return machine.nbytes if machine.compact is None else stored_bytes(machine)
 
 
 READINGS: dict[str, type[Compressed]] = {
