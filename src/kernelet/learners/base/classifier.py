@@ -14,6 +14,7 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
+from kernelet.learners.base.no_probabilities import ONE_SCORE_A_CLASS
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, labelled_data
@@ -40,6 +41,8 @@ class KernelClassifier(
 
     # whether `_learn` takes rows that do not fit in memory
     _learns_out_of_core = False
+
+    predict_proba = ONE_SCORE_A_CLASS
 
     @abstractmethod
     def _learn(self, data: Any) -> KernelMachine:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
+from kernelet.learners.base.no_probabilities import CANNOT_BE_FITTED, ONE_SCORE_A_PAIR
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine, stored_bytes
@@ -142,6 +143,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
     """
 
     classes_: NDArray[Any]
+    predict_proba = CANNOT_BE_FITTED
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -177,6 +179,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     classes_: NDArray[Any]
     decision_function_shape_: str
     break_ties_: bool
+    predict_proba = ONE_SCORE_A_PAIR
 
     def pair_scores(self, X: Any) -> FloatArray:
         """Scores of shape (n, n_classes (n_classes - 1) / 2); positive is for the earlier class."""
