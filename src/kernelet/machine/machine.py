@@ -312,3 +312,8 @@ class KernelMachine:
             f"KernelMachine({self.kernel!r}, n_vectors={self.n_vectors}, "
             f"n_features={self.n_features}, n_outputs={self.n_outputs}, dtype={self.dtype})"
         )
+
+    def _repr_html_(self) -> str:
+        from kernelet.machine.summary import facts_table, machine_facts  # which import this module
+
+        return facts_table("KernelMachine", machine_facts(self))

@@ -13,12 +13,7 @@ from sklearn.utils.validation import check_X_y
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.parameters import bits_or_none, choice, count, positive
 from kernelet.learners.base.training_data import class_weights
-from kernelet.learners.compression.compressed_models import (
-    READINGS,
-    Compressed,
-    Reading,
-    shipped_bytes,
-)
+from kernelet.learners.compression.compressed_models import READINGS, Compressed, Reading
 from kernelet.learners.compression.fewest_vectors import (
     ScoreError,
     fewest_vectors,
@@ -38,6 +33,7 @@ from kernelet.learners.direct.reduced_set import (
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
 from kernelet.machine.rounding import vector_grid
+from kernelet.machine.summary import shipped_bytes
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
 # with a larger tolerance would stop at once.

@@ -24,7 +24,7 @@ from kernelet.learners.base.model_file import SavableMixin, require, require_out
 from kernelet.learners.base.no_probabilities import CANNOT_BE_FITTED, ONE_SCORE_A_PAIR
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.vectors import HasVectors
-from kernelet.machine import KernelMachine, stored_bytes
+from kernelet.machine import KernelMachine
 from kernelet.machine.texts import readable_bytes
 
 
@@ -85,6 +85,7 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
     score_error_: float
     n_vectors_before_: int
     n_bytes_before_: int
+    _documented_as = "compress"
 
     @classmethod
     def from_machine(cls, machine: KernelMachine, original: Any, **attributes: Any) -> Any:
@@ -118,11 +119,18 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         """Vectors and bytes, now and before."""
         if not self.__sklearn_is_fitted__():
             return str(super().__repr__(N_CHAR_MAX))
-        vectors, size = str(self.n_vectors_), readable_bytes(shipped_bytes(self.machine_))
+        facts = self._facts(self.machine_)
+        return f"{type(self).__name__}({facts['vectors']} vectors, {facts['size']})"
+
+    def _facts(self, machine: KernelMachine) -> dict[str, str]:
+        facts = super()._facts(machine)
         if hasattr(self, "n_vectors_before_"):  # older files do not say
-            vectors = f"{self.n_vectors_before_} -> {vectors}"
-            size = f"{readable_bytes(self.n_bytes_before_)} -> {size}"
-        return f"{type(self).__name__}({vectors} vectors, {size})"
+            before = {
+                "vectors": str(self.n_vectors_before_),
+                "size": readable_bytes(self.n_bytes_before_),
+            }
+            facts |= {name: f"{fact} -> {facts[name]}" for name, fact in before.items()}
+        return facts
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -282,11 +290,6 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
 
     def _check_loaded(self) -> None:
         require_outputs(self, 1)
-
-
-def shipped_bytes(machine: KernelMachine) -> int:
-    """Bytes of a machine: of its numbers, or of the integers that are stored if it has few bits."""
-    return machine.nbytes if machine.compact is None else stored_bytes(machine)
 
 
 READINGS: dict[str, type[Compressed]] = {
