@@ -24,7 +24,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex lint format test-oldest test-newest speed site docs clean
+.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex test-torch lint format test-oldest test-newest speed site docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -61,6 +61,10 @@ test-browser: $(VENV)/.browser  ## run the demo in a browser, exported JavaScrip
 test-cortex: $(VENV)/.test  ## run exported C on a Cortex-M4F and M0, in an emulator
 	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/cortex $(ARGS)
 
+# Installs PyTorch, of several hundred megabytes; not in CI.
+test-torch: $(VENV)/.torch  ## run machines and estimators on tensors of PyTorch
+	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/pytorch $(ARGS)
+
 lint: $(VENV)/.lint  ## check format, style, types and the layers
 	@$(VENV)/bin/python -m ruff format --check .
 	@$(VENV)/bin/python -m ruff check .
@@ -73,9 +77,11 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 
 # Doctests print as the newest NumPy does, so this target runs the tests alone; and it installs
 # a wheel, so that a file missing there is found. What compiles C, reads our pages or runs our
-# benchmarks says nothing of old libraries that the rest does not. The checks of scikit-learn and the
+# benchmarks says nothing of old libraries that the rest does not; scikit-learn dispatches arrays of
+# others with a newer SciPy only. The checks of scikit-learn and the
 # cluster do, though they are slow.
 ANY_VERSION := --ignore-glob='tests/export/test_export_c*' \
+	--ignore=tests/learners/test_array_api.py \
 	$(addprefix --ignore=tests/docs/test_, $(addsuffix .py,architecture howto_c site documents))
 test-oldest: $(VENV_OLDEST)/.test  ## run the quick tests on the oldest versions that are allowed
 	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
@@ -122,10 +128,11 @@ $(VENV_OLDEST)/bin/python:
 $(VENV)/.demo: extras = cli
 $(VENV)/.test: extras = test
 $(VENV)/.browser: extras = browser
+$(VENV)/.torch: extras = torch
 $(VENV)/.lint: extras = lint
 $(VENV)/.bench: extras = bench
 $(VENV)/.docs: extras = docs
-$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.torch $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "installing kernelet[$(extras)] into $(VENV)"
 	@$(VENV)/bin/python $(PIP) --editable '.[$(extras)]'
 	@touch $@

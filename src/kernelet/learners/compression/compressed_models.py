@@ -16,15 +16,20 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
 from kernelet.learners.base.no_probabilities import CANNOT_BE_FITTED, ONE_SCORE_A_PAIR
 from kernelet.learners.base.parameters import choice
+from kernelet.learners.base.prediction_rows import (
+    inliers_of_scores,
+    labels_of_scores,
+    prediction_rows,
+)
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
+from kernelet.machine.array_api import array_namespace, like
 from kernelet.machine.texts import readable_bytes
 
 
@@ -133,8 +138,7 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         return facts
 
     def _scores(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = prediction_rows(self, X)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 
@@ -160,9 +164,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class labels."""
         scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        return labels_of_scores(self.classes_, scores)
 
     def _check_loaded(self) -> None:
         require(self, "classes_")
@@ -203,7 +205,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
         if self.decision_function_shape_ == "ovo":
             return scores
         votes, confidence = self._tally(scores)
-        shares: FloatArray = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+        shares: FloatArray = votes + confidence / (3.0 * (abs(confidence) + 1.0))
         return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -212,24 +214,28 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
             votes = self.decision_function(X)
         else:
             votes, _ = self._tally(self.pair_scores(X))
-        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
-        return labels
+        return labels_of_scores(self.classes_, votes)
 
     def _check_loaded(self) -> None:
         require(self, "classes_", "decision_function_shape_", "break_ties_")
         require_outputs(self, self.classes_.size * (self.classes_.size - 1) // 2)
         choice("decision_function_shape", self.decision_function_shape_, ("ovr", "ovo"))
 
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(self.classes_.size), 2))
+
     def _tally(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n_classes = self.classes_.size
-        votes = np.zeros((scores.shape[0], n_classes))
-        confidence = np.zeros_like(votes)
-        for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-            first = scores[:, column] > 0
-            votes[first, i] += 1
-            votes[~first, j] += 1
-            confidence[:, i] += scores[:, column]
-            confidence[:, j] -= scores[:, column]
+        one_hot = np.eye(self.classes_.size)
+        first, second = (one_hot[list(each)] for each in zip(*self._pairs, strict=True))
+        xp: Any = array_namespace(scores)
+        if xp is None:
+            wins: Any = (scores > 0).astype(np.float64)
+        else:
+            wins = xp.asarray(scores > 0, dtype=scores.dtype)
+            first, second = (like(each, scores, xp, scores.dtype) for each in (first, second))
+        votes = wins @ first + (1.0 - wins) @ second
+        confidence = scores @ (first - second)
         return votes, confidence
 
 
@@ -251,7 +257,7 @@ class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     def transform(self, X: Any) -> FloatArray:
         """Features of shape (n, n_outputs)."""
         features = self._scores(X)
-        return features.reshape(features.shape[0], -1)
+        return features if features.ndim == 2 else features[:, None]
 
     @property
     def _n_features_out(self) -> int:
@@ -281,12 +287,12 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
 
     def score_samples(self, X: Any) -> FloatArray:
         """Scores before the offset is subtracted."""
-        scores: FloatArray = self._scores(X) + self.offset_
+        scores: FloatArray = self._scores(X) + float(self.offset_[0])
         return scores
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """+1 for inliers, -1 for outliers."""
-        return np.where(self._scores(X) >= 0, 1, -1)
+        return inliers_of_scores(self._scores(X))
 
     def _check_loaded(self) -> None:
         require_outputs(self, 1)
