@@ -33,7 +33,7 @@ PYTEST := -m pytest --numprocesses auto --dist loadscope
 PYTEST_ENV := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex test-package test-free-threaded lint format test-oldest test-newest build \
+.PHONY: help demo test test-all test-kernels test-random test-browser test-cortex test-torch test-package test-free-threaded lint format test-oldest test-newest build \
 	check-version speed site docs clean
 
 help:  ## show this list
@@ -81,6 +81,10 @@ test-free-threaded: $(VENV_FREE_THREADED)/bin/python  ## run the quick tests on 
 	@$(VENV_FREE_THREADED)/bin/python $(PIP) --only-binary :all: --no-binary kernelet --editable '.[test]'
 	@$(PYTEST_ENV) $(VENV_FREE_THREADED)/bin/python -X gil=0 $(PYTEST) -m "not slow" $(ARGS)
 
+# Installs PyTorch, of several hundred megabytes; not in CI.
+test-torch: $(VENV)/.torch  ## run machines and estimators on tensors of PyTorch
+	@$(PYTEST_ENV) $(VENV)/bin/python -m pytest tests/pytorch $(ARGS)
+
 lint: $(VENV)/.lint  ## check format, style, types and the layers
 	@$(VENV)/bin/python -m ruff format --check .
 	@$(VENV)/bin/python -m ruff check .
@@ -93,9 +97,11 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 
 # Doctests print as the newest NumPy does, so this target runs the tests alone; and it installs
 # a wheel, so that a file missing there is found. What compiles C, reads our pages or runs our
-# benchmarks says nothing of old libraries that the rest does not. The checks of scikit-learn and the
+# benchmarks says nothing of old libraries that the rest does not; scikit-learn dispatches arrays of
+# others with a newer SciPy only. The checks of scikit-learn and the
 # cluster do, though they are slow.
 ANY_VERSION := --ignore-glob='tests/export/test_export_c*' \
+	--ignore=tests/learners/test_array_api.py \
 	$(addprefix --ignore=tests/docs/test_, $(addsuffix .py,architecture howto_c site documents))
 test-oldest: $(VENV_OLDEST)/.test  ## run the quick tests on the oldest versions that are allowed
 	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
@@ -154,10 +160,11 @@ $(VENV)/.demo: extras = cli
 $(VENV)/.test: extras = test
 $(VENV)/.browser: extras = browser
 $(VENV)/.package: extras = package
+$(VENV)/.torch: extras = torch
 $(VENV)/.lint: extras = lint
 $(VENV)/.bench: extras = bench
 $(VENV)/.docs: extras = docs
-$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.package $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.browser $(VENV)/.package $(VENV)/.torch $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "installing kernelet[$(extras)] and what it needs into $(VENV), which takes a minute or two the first time"
 	@rm -f $@.failed
 	@{ $(VENV)/bin/python $(NOISY_PIP) --editable '.[$(extras)]' || touch $@.failed; } | { $(TELL); }

@@ -201,6 +201,32 @@ def test_compress(folder, fitted, call):
     assert small.score(pd.read_csv(folder / "test.csv")) > 0.6
 
 
+def test_compress_to_an_error(folder, fitted, call):
+    before = package.load(folder / "model.kernelet")
+    common = ("compress", folder / "model.kernelet", "-m", "auto", "--max-error", 0.3)
+    common += ("-o", folder / "near.kernelet")
+    table = pd.read_csv(folder / "train.csv")
+    done = call(*common, "--table", folder / "train.csv", "--json").document
+    near = package.load(folder / "near.kernelet")
+    exact, scores = before.decision_function(table), near.decision_function(table)
+    error = np.sqrt(np.mean((exact - scores) ** 2) / np.mean(exact**2))
+    assert done["score_error"] == pytest.approx(error)
+    assert error <= 0.3
+    assert done["vectors"] == near.n_vectors_ < before.n_vectors_
+    fewer = ("compress", folder / "model.kernelet", "-m", near.n_vectors_ - 1)
+    fewer += ("--refit", "none", "--table", folder / "train.csv", "-o", folder / "x.kernelet")
+    assert call(*fewer, "--json").document["score_error"] > 0.3
+    text = call(*common, "--table", folder / "train.csv").out
+    assert f"; scores differ by {100 * error:.1f} % of their size on the table" in text
+    # without a table, by the norm of the feature space
+    alone = call(*common, "--json").document
+    assert alone["relative_error"] <= 0.3
+    assert alone["score_error"] is None
+    # many more than there are
+    done = call("compress", folder / "model.kernelet", "-m", 500, "-o", folder / "x.kernelet")
+    assert "the model has 5 vectors, fewer than n_vectors=500" in done.err
+
+
 def test_frontier(folder, call):
     done = call(
         *("frontier", folder / "train.csv", "-t", "species", "--drop", "id", "--folds", 3),

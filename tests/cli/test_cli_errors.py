@@ -202,6 +202,32 @@ WRONG = {
         2,
         "--table TABLE",
     ),
+    "refit with vectors by error": (
+        (
+            "compress",
+            "model.kernelet",
+            "-m",
+            "auto",
+            "--refit",
+            "direct",
+            "--table",
+            "t",
+            "-o",
+            "x",
+        ),
+        2,
+        "--vectors auto keeps the scores",
+    ),
+    "an error for a number": (
+        ("compress", "model.kernelet", "-m", "2", "--max-error", "0.1", "-o", "x.kernelet"),
+        2,
+        "--max-error belongs to --vectors auto",
+    ),
+    "neither a number nor auto": (
+        ("compress", "model.kernelet", "-m", "few", "-o", "x.kernelet"),
+        2,
+        "whole number of at least 1, or auto",
+    ),
     "bad budgets": (
         ("frontier", "train.csv", "-t", "species", "--budgets", "5;6"),
         2,

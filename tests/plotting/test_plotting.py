@@ -203,6 +203,39 @@ class TestFrontier:
         with pytest.raises(ValueError, match="x must be one of 'bytes', 'microseconds', 'vectors'"):
             FrontierDisplay.from_results(search.cv_results_, x="hours")
 
+    @pytest.mark.parametrize("name", ["sparse_svc", "SparseSVC", "compress"])
+    def test_ours_is_in_front(self, name):
+        methods = [name, "tree", *(f"m{number}" for number in range(9))]
+        columns = ("method", "budget", "error", "n_vectors", "predict_us", "n_bytes")
+        rows = [(m, b, 30.0 / b, b, 1.0, 8 * b) for m in methods for b in (2, 4)]
+        table = pd.DataFrame(rows, columns=columns)
+        display = FrontierDisplay.from_results(table, chosen=0)
+        ours = display.lines_[name]
+        others = [line for label, line in display.lines_.items() if label != name]
+        assert len(others) == 10
+        assert display.ax_.get_lines().index(ours) > max(map(display.ax_.get_lines().index, others))
+        assert max(line.get_zorder() for line in others) < ours.get_zorder()
+        assert max(line.get_linewidth() for line in others) < ours.get_linewidth()
+        assert ours.get_color() not in {line.get_color() for line in others}
+        assert display.chosen_.get_zorder() > ours.get_zorder()
+        looks = {(line.get_color(), line.get_marker()) for line in others}
+        assert len(looks) == 10
+        assert texts(display.ax_)[:11] == sorted(methods) == list(display.lines_)
+
+    def test_ours_by_name(self):
+        columns = ("method", "budget", "error", "n_vectors", "predict_us", "n_bytes")
+        rows = [(m, b, 30.0 / b, b, 1.0, 8 * b) for m in ("sparse_svc", "x", "y") for b in (2, 4)]
+        table = pd.DataFrame(rows, columns=columns)
+        for ours in ("x", ["y", "x"]):
+            lines = FrontierDisplay.from_results(table, ours=ours).lines_
+            widths = {name: line.get_linewidth() for name, line in lines.items()}
+            thick = {name for name in lines if widths[name] > widths["sparse_svc"]}
+            assert thick == set(ours)
+        lines = FrontierDisplay.from_results(table, ours=[]).lines_
+        assert len({line.get_linewidth() for line in lines.values()}) == 1
+        with pytest.raises(ValueError, match="ours must be one of 'sparse_svc', 'x', 'y'"):
+            FrontierDisplay.from_results(table, ours="z")
+
     def test_of_a_table(self, tmp_path):
         rows = [
             ("a", "20", 4.0, 20, 0.2, 200),

@@ -37,6 +37,9 @@ def _checked(
 
 
 count = _checked(int, lambda value: value >= 1, "a whole number of at least 1")
+_count_unless_auto = _checked(
+    int, lambda value: value >= 1, "a whole number of at least 1, or auto"
+)
 positive = _checked(float, lambda value: 0.0 < value < float("inf"), "a number above zero")
 share = _checked(float, lambda value: 0.0 <= value < 1.0, "a number between 0 and 1")
 # the seeds of NumPy's RandomState, which scikit-learn uses
@@ -46,6 +49,11 @@ seed = _checked(int, lambda value: 0 <= value < 2**32, "a whole number from 0 to
 def gamma(text: str) -> float | str:
     """A number above zero, or a name that scikit-learn knows too."""
     return text if text in ("scale", "auto") else positive(text)
+
+
+def count_or_auto(text: str) -> int | str:
+    """A whole number of at least 1, or "auto"."""
+    return text if text == "auto" else _count_unless_auto(text)
 
 
 def counts(text: str) -> list[int]:

@@ -139,17 +139,10 @@ def percent(share: float) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """Bytes as a person reads them.
+    """Bytes as a person reads them."""
+    from kernelet.machine.texts import readable_bytes
 
-    Examples
-    --------
-    >>> size(812), size(11920), size(3_500_000)
-    ('812 bytes', '11.9 kB', '3.5 MB')
-    """
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= scale:
-            return f"{n_bytes / scale:.1f} {unit}"
-    return f"{n_bytes} bytes"
+    return readable_bytes(n_bytes)
 
 
 def duration(seconds: float) -> str:

@@ -25,6 +25,7 @@ from kernelet.kernels.numerics.arrays import (
 from kernelet.kernels.numerics.blocks import Workspace, run_blocks
 from kernelet.kernels.numerics.lazy import lazy
 from kernelet.kernels.used_features import used_features
+from kernelet.machine.array_api import Evaluator, array_namespace, decision_function
 from kernelet.machine.compact import CompactForm
 
 
@@ -140,6 +141,11 @@ class KernelMachine:
         return self.kernel.prepare(self.vectors)
 
     @lazy
+    def evaluators(self) -> dict[tuple[str, str], Evaluator]:
+        """What other libraries than NumPy evaluate, by library and device."""
+        return {}
+
+    @lazy
     def _block_length(self) -> int:
         return block_length(self._prepared.row_elements, self.vectors.dtype)
 
@@ -191,6 +197,7 @@ class KernelMachine:
         Parameters
         ----------
         X : array-like or SciPy sparse matrix of shape (n, d)
+            Or an array of PyTorch, CuPy or another library of the array API.
         n_threads : int or None, default=None
             None takes all cores for large X and one for small X. The result does not depend on
             it.
@@ -198,12 +205,16 @@ class KernelMachine:
         Returns
         -------
         ndarray of shape (n,) for one output, else (n, outputs)
+            For an array of another library an array of that, on the same device.
 
         Raises
         ------
         ValueError
             If scores of finite rows are not finite: the numbers overflow.
         """
+        if type(X) is not np.ndarray and (xp := array_namespace(X)) is not None:
+            scores: FloatArray = decision_function(self, X, xp)
+            return scores
         prepared = self._prepared
         rows = check_rows(X, prepared.n_features)
         n = rows.shape[0]
@@ -312,3 +323,8 @@ class KernelMachine:
             f"KernelMachine({self.kernel!r}, n_vectors={self.n_vectors}, "
             f"n_features={self.n_features}, n_outputs={self.n_outputs}, dtype={self.dtype})"
         )
+
+    def _repr_html_(self) -> str:
+        from kernelet.machine.summary import facts_table, machine_facts  # which import this module
+
+        return facts_table("KernelMachine", machine_facts(self))

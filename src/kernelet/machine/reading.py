@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum, auto
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.machine.array_api import array_namespace, like
 
 
 class Reading(StrEnum):
@@ -32,35 +34,40 @@ def pair_votes(scores: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArr
 
     Parameters
     ----------
-    scores : ndarray of shape (n, n_classes (n_classes - 1) / 2), or (n,) if there is one pair
-        Positive for the earlier class of a pair.
+    scores : array of shape (n, n_classes (n_classes - 1) / 2), or (n,) if there is one pair
+        Positive for the earlier class of a pair. Of NumPy, or of another library of the array API.
     n_classes : int
 
     Returns
     -------
-    votes, confidence : ndarray of shape (n, n_classes)
+    votes, confidence : array of shape (n, n_classes)
     """
-    scores = scores.reshape(scores.shape[0], -1)
-    votes = np.zeros((scores.shape[0], n_classes))
-    confidence = np.zeros_like(votes)
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        first = scores[:, column] > 0
-        votes[first, i] += 1
-        votes[~first, j] += 1
-        confidence[:, i] += scores[:, column]
-        confidence[:, j] -= scores[:, column]
-    return votes, confidence
+    if scores.ndim == 1:
+        scores = scores[:, None]
+    one_hot = np.eye(n_classes)
+    pairs = zip(*combinations(range(n_classes), 2), strict=True)
+    first, second = (one_hot[list(classes)] for classes in pairs)
+    xp: Any = array_namespace(scores)
+    if xp is None:
+        wins: Any = (scores > 0).astype(np.float64)
+    else:
+        wins = xp.asarray(scores > 0, dtype=scores.dtype)
+        first, second = (like(each, scores, xp, scores.dtype) for each in (first, second))
+    return wins @ first + (1.0 - wins) @ second, scores @ (first - second)
 
 
 def ordered_votes(scores: FloatArray, n_classes: int) -> FloatArray:
     """Votes of the pairs, plus a share below 1/3 of a vote that orders equal counts."""
     votes, confidence = pair_votes(scores, n_classes)
-    shares: FloatArray = votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+    shares: FloatArray = votes + confidence / (3.0 * (abs(confidence) + 1.0))
     return shares
 
 
+def deciding_votes(scores: FloatArray, n_classes: int, break_ties: bool) -> FloatArray:
+    """The votes whose largest is the prediction; of equal ones the first, or of higher scores."""
+    return ordered_votes(scores, n_classes) if break_ties else pair_votes(scores, n_classes)[0]
+
+
 def most_votes(scores: FloatArray, n_classes: int, break_ties: bool) -> IndexArray:
-    """The class of most votes of each row; of equal ones the first, or that of higher scores."""
-    if break_ties:
-        return largest_score(ordered_votes(scores, n_classes))
-    return largest_score(pair_votes(scores, n_classes)[0])
+    """The class of most votes of each row."""
+    return largest_score(deciding_votes(scores, n_classes, break_ties))

@@ -64,3 +64,17 @@ def in_plain_ascii(text: object) -> str:
     'gr<U+00F6><U+00DF>e <U+005C><U+000A>'
     """
     return _NOT_PLAIN.sub(lambda found: f"<U+{ord(found.group()):04X}>", str(text))
+
+
+def readable_bytes(n_bytes: int) -> str:
+    """Bytes as a person reads them; a kB is 1000 of them.
+
+    Examples
+    --------
+    >>> readable_bytes(812), readable_bytes(11920), readable_bytes(3_500_000)
+    ('812 bytes', '11.9 kB', '3.5 MB')
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.1f} {unit}"
+    return f"{n_bytes} bytes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +15,7 @@ from kernelet.plotting.canvas import (
     INK,
     add_legend,
     axes_for,
-    colour,
     legend_name,
-    marker,
     number_text,
     plain_log_ticks,
     ticks_at,
@@ -26,6 +24,7 @@ from kernelet.plotting.canvas import (
 from kernelet.plotting.frontier_curves import (
     COSTS,
     FrontierCurve,
+    curve_styles,
     results_frontier,
     search_frontier,
 )
@@ -62,6 +61,9 @@ class FrontierDisplay:
         Its cost, of the same kind.
     error_name : str, default="error"
         Label of the vertical axis.
+    ours : str or sequence of str, default=None
+        Names of curves to draw in front of the others, with thicker lines. None means those that
+        have the name of an estimator of kernelet (``SparseSVC`` or ``sparse_svc``).
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class FrontierDisplay:
         reference_name: str = "reference",
         reference_cost: float | None = None,
         error_name: str = "error",
+        ours: str | Collection[str] | None = None,
     ) -> None:
         self.curves = dict(curves)
         self.x = choice("x", x, COSTS)
@@ -111,6 +114,7 @@ class FrontierDisplay:
         self.reference_name = reference_name
         self.reference_cost = reference_cost
         self.error_name = error_name
+        self.ours = ours
 
     @classmethod
     def from_estimator(
@@ -180,6 +184,7 @@ class FrontierDisplay:
         chosen: int | None = None,
         reference: float | str | None = None,
         name: str = "cross-validation",
+        ours: str | Collection[str] | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
@@ -198,6 +203,8 @@ class FrontierDisplay:
             The error to match in percent, or the method of the table with that error.
         name : str, default="cross-validation"
             Name of the curve of ``cv_results_``.
+        ours : str or sequence of str, default=None
+            Methods of the table to draw in front of the others; None means those of kernelet.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a figure.
         **kwargs : dict
@@ -209,7 +216,7 @@ class FrontierDisplay:
         """
         choice("x", x, COSTS)
         frontier = results_frontier(results, x, name, reference, chosen)
-        return cls(**frontier).plot(ax=ax, **kwargs)
+        return cls(**frontier, ours=ours).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw.
@@ -230,31 +237,26 @@ class FrontierDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         ax.set(xscale="log", xlabel=COSTS[self.x].label, ylabel=f"{self.error_name} (%)")
         with_grid(ax, "y")
-        self.lines_: dict[str, Any] = {}
-        for number, (name, curve) in enumerate(self.curves.items()):
-            style: dict[str, Any] = {
-                "color": colour(number),
-                "marker": marker(number),
-                "markersize": 5,
-                "linewidth": 1.6,
-                "capsize": 3,
-                "elinewidth": 1.0,
-                "label": legend_name(name),
-            }
-            drawn = ax.errorbar(
-                curve.costs, curve.errors, yerr=curve.standard_errors, **(style | kwargs)
-            )
-            self.lines_[name] = drawn.lines[0]
+        drawn = {
+            name: self._draw_curve(ax, name, style | kwargs)
+            for name, style in curve_styles(self.curves, self.ours).items()
+        }
+        self.lines_ = {name: drawn[name] for name in self.curves}
         self.line_ = next(iter(self.lines_.values()))
         self._draw_reference(ax)
         self._draw_chosen(ax)
         self._set_ticks(ax)
         handles, labels = ax.get_legend_handles_labels()
-        # curves first, whatever matplotlib's order
-        curves = set(map(legend_name, self.curves))
-        order = sorted(range(len(labels)), key=lambda i: labels[i] not in curves)
+        # curves first, in their order and not in that of drawing
+        places = {legend_name(name): place for place, name in enumerate(self.curves)}
+        order = sorted(range(len(labels)), key=lambda i: places.get(labels[i], len(places)))
         add_legend(ax, [handles[i] for i in order], [labels[i] for i in order])
         return self
+
+    def _draw_curve(self, ax: Any, name: str, style: dict[str, Any]) -> Any:
+        curve = self.curves[name]
+        drawn = ax.errorbar(curve.costs, curve.errors, yerr=curve.standard_errors, **style)
+        return drawn.lines[0]
 
     def _draw_reference(self, ax: Any) -> None:
         self.reference_line_ = None
@@ -286,6 +288,7 @@ class FrontierDisplay:
             markerfacecolor="none",
             markeredgecolor=CHOSEN,
             markeredgewidth=1.8,
+            zorder=4,  # in front of all curves
             label=f"chosen: {number_text(cost)} {COSTS[self.x].label}, {error:.1f} %",
         )
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelet import learners
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import choice
+from kernelet.plotting.canvas import COLOURS, colour, legend_name, marker
 from kernelet.plotting.models import last_step
 from kernelet.selection import BudgetSearchCV
 from kernelet.selection.rules import standard_errors
@@ -117,6 +119,59 @@ def results_frontier(
     elif reference is not None:
         frontier["reference"] = float(reference)
     return frontier
+
+
+def curve_styles(
+    names: Iterable[str], ours: str | Collection[str] | None
+) -> dict[str, dict[str, Any]]:
+    """Options of matplotlib's ``errorbar`` for each curve, in the order of drawing.
+
+    Ours are drawn last, in front of the others and thicker; their colours are not used again.
+
+    Parameters
+    ----------
+    names : iterable of str
+    ours : str, collection of str or None
+        As in `FrontierDisplay`.
+    """
+    names = list(names)
+    if ours is None:
+        front = {name for name in names if _is_own(name)}
+    else:
+        front = {
+            choice("ours", each, names) for each in ([ours] if isinstance(ours, str) else ours)
+        }
+    if front == set(names):
+        front = set()  # there are no others
+    # Okabe and Ito's colours come round again after eight curves, but not to ours
+    n_free = max(1, len(COLOURS) - len(front))
+    styles: dict[str, dict[str, Any]] = {}
+    for place, name in enumerate(name for name in names if name not in front):
+        number = len(front) + place
+        styles[name] = _style(name, len(front) + place % n_free, number) | {"linewidth": 1.6}
+    for number, name in enumerate(name for name in names if name in front):
+        styles[name] = _style(name, number, number) | {"linewidth": 3.2, "zorder": 3}
+    return styles
+
+
+def _style(name: str, colour_number: int, marker_number: int) -> dict[str, Any]:
+    return {
+        "color": colour(colour_number),
+        "marker": marker(marker_number),
+        "markersize": 5,
+        "capsize": 3,
+        "elinewidth": 1.0,
+        "label": legend_name(name),
+    }
+
+
+def _is_own(name: str) -> bool:
+    """Whether a name is that of an estimator of this package, in either way to write it."""
+    return _plain(name) in {_plain(own) for own in learners.__all__}
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def columns_of(table: Any) -> dict[str, Any]:

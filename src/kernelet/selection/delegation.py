@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners import SparseSVC
 from kernelet.learners.base.lazy_prediction import lazily
+from kernelet.learners.base.notebook import NotebookMixin
 from kernelet.machine import KernelMachine
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -53,7 +54,7 @@ def if_best_has(method: str) -> Callable[[Method], Method]:
     return decorate
 
 
-class ChosenModel(BaseEstimator):
+class ChosenModel(NotebookMixin, BaseEstimator):
     """Methods and attributes of ``best_estimator_``."""
 
     estimator: Any

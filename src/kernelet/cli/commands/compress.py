@@ -2,6 +2,8 @@
 
 New vectors are learned, such that the smaller machine is as close to the larger one as possible. A
 classifier is then refitted if there is a table of labelled rows; a regression is measured on it.
+With --vectors auto, there are as few vectors as keep the scores, on the rows of the table if there
+is one, and nothing is refitted.
 """
 
 from __future__ import annotations
@@ -11,7 +13,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelet.cli.arguments import add_model_argument, add_model_output, count, seed
+from kernelet.cli.arguments import (
+    add_model_argument,
+    add_model_output,
+    count,
+    count_or_auto,
+    positive,
+    seed,
+)
 from kernelet.cli.errors import Check, ModelError, UsageError, one_line
 from kernelet.cli.exporting import (
     MODEL_ENDING,
@@ -28,18 +37,23 @@ from kernelet.cli.writing import free_name
 if TYPE_CHECKING:
     from kernelet.cli.metrics import Figures
     from kernelet.cli.model import Model
+    from kernelet.cli.tables.table import Table
 
 USAGE = "kernelet compress MODEL --vectors N [-o FILE] [options]"
 EXAMPLES = """examples:
   kernelet compress large.kernelet --vectors 10
-  kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet"""
+  kernelet compress large.kernelet -m 10 --table train.csv --refit direct -o small.kernelet
+  kernelet compress large.kernelet -m auto --max-error 0.02 --table train.csv -o small.kernelet"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_model_argument(parser)
-    add("-m", "--vectors", type=count, required=True, metavar="N", help="at most this many")
+    text = 'at most this many, or "auto" for as few as keep the scores'
+    add("-m", "--vectors", type=count_or_auto, required=True, metavar="N", help=text)
+    text = "what auto allows: the rms difference of scores over their rms (default: 0.005)"
+    add("--max-error", type=positive, metavar="SHARE", help=text)
     add_model_output(parser, "MODEL's name with N, in this folder")
     add_dtype_option(parser)
     add("--table", metavar="TABLE", help="labelled rows to fit and measure with")
@@ -58,6 +72,8 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
         (("output",), lambda: check_model_output(output, dtype)),
         (("output", "dtype"), lambda: check_output_dtype(output, dtype)),
         (("refit", "table"), lambda: _check_refit(arguments)),
+        (("refit", "vectors"), lambda: _check_auto(arguments)),
+        (("max_error", "vectors"), lambda: _check_max_error(arguments)),
         (("model",), lambda: check_file(arguments.model, ModelError)),
         (("table",), lambda: None if arguments.table is None else check_file(arguments.table)),
     ]
@@ -68,15 +84,26 @@ def _check_refit(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--refit {arguments.refit} needs labelled rows: --table TABLE")
 
 
+def _check_auto(arguments: argparse.Namespace) -> None:
+    if arguments.refit not in (None, "none") and arguments.vectors == "auto":
+        raise UsageError(
+            f"--vectors auto keeps the scores, and --refit {arguments.refit} learns others; leave "
+            "out --refit, then compress again with --vectors and the number found"
+        )
+
+
+def _check_max_error(arguments: argparse.Namespace) -> None:
+    if arguments.max_error and arguments.vectors != "auto":
+        raise UsageError("--max-error belongs to --vectors auto, which chooses the number by it")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Read, compress, save, compare."""
     from kernelet.cli.model import read_model
-    from kernelet.cli.tables.reading import read_table
-    from kernelet.cli.tasks import CLASSES, task_of
+    from kernelet.cli.tasks import task_of
     from kernelet.learners import CalibratedClassifier, compress
 
     output = Output.from_arguments(arguments)
-    asks_for_refit = arguments.refit not in (None, "none")
     stem = f"{Path(arguments.model).stem}-{arguments.vectors}-vectors"
     path = arguments.output or free_name(stem, MODEL_ENDING)
     destination = ModelOutput.of(path, arguments.dtype)
@@ -86,25 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
     if isinstance(estimator, CalibratedClassifier):
         estimator = estimator.estimator_
         output.warn("the probabilities are left out; they belong to the larger machine")
-    options: dict[str, Any] = {"random_state": arguments.seed}
-    if arguments.max_iter:
-        options["max_iter"] = arguments.max_iter
-    table = target = None
-    if arguments.table:
-        source, task = Source.from_arguments(arguments.table, arguments), task_of(model)
-        target = task.target(source, arguments.target, model.target)
-        table = read_table(source, target, model.categories, output)
-        if task is CLASSES:
-            truth = task.truth(table, target, model)
-            known = truth >= 0
-            options["X"] = model.rows(table.without(target).take(known))
-            options["y"] = model.classes[truth[known]]
-            options["refit"] = arguments.refit or "margin"
-        elif asks_for_refit:
-            raise UsageError(
-                f"--refit {arguments.refit} is for classes; a model of numbers or of one class is "
-                "made smaller without labels, or fit one with fewer --vectors"
-            )
+    options, table, target = _options(arguments, model, output)
     start = time.perf_counter()
     text = f"compressing {model.machine.n_vectors} vectors"
     with output.hearing_warnings(), progress_bar(output, text, None, ""):
@@ -121,10 +130,45 @@ def run(arguments: argparse.Namespace) -> None:
     _report(model, after, figures, seconds, output)
 
 
+def _options(
+    arguments: argparse.Namespace, model: Model, output: Output
+) -> tuple[dict[str, Any], Table | None, str | None]:
+    """Options of `compress`; the table with rows and target, if there is one."""
+    from kernelet.cli.tables.reading import read_table
+    from kernelet.cli.tasks import CLASSES, task_of
+
+    options: dict[str, Any] = {"random_state": arguments.seed}
+    if arguments.max_iter:
+        options["max_iter"] = arguments.max_iter
+    if arguments.max_error:
+        options["max_error"] = arguments.max_error
+    if not arguments.table:
+        return options, None, None
+    source, task = Source.from_arguments(arguments.table, arguments), task_of(model)
+    target = task.target(source, arguments.target, model.target)
+    table = read_table(source, target, model.categories, output)
+    if task is CLASSES:
+        truth = task.truth(table, target, model)
+        known = truth >= 0
+        options["X"] = model.rows(table.without(target).take(known))
+        options["y"] = model.classes[truth[known]]
+        keeps = "none" if arguments.vectors == "auto" else "margin"
+        options["refit"] = arguments.refit or keeps
+    elif arguments.refit not in (None, "none"):
+        raise UsageError(
+            f"--refit {arguments.refit} is for classes; a model of numbers or of one class is "
+            "made smaller without labels, or fit one with fewer --vectors"
+        )
+    else:
+        options["X"] = model.rows(table.without(target))
+    return options, table, target
+
+
 def _report(
     large: Model, small: Model, figures: list[Figures], seconds: float, output: Output
 ) -> None:
     relative = getattr(small.estimator, "relative_error_", None)
+    on_table = getattr(small.estimator, "score_error_", None)
     if not output.quiet:
         rows = [
             [name, str(model.machine.n_vectors), size(model.machine.nbytes)]
@@ -137,6 +181,8 @@ def _report(
         far = ""
         if relative and not figures:  # a machine fitted to labels is meant to differ
             far = f", {percent(relative)} of its norm away from the machine"
+        elif on_table is not None:
+            far = f"; scores differ by {percent(on_table)} of their size on the table"
         output.text("", f"saved in {small.path} after {seconds:.1f} s{far}")
     error_before, error = [measured.error for measured in figures] or (None, None)
     output.document(
@@ -147,6 +193,7 @@ def _report(
             "machine_bytes_before": large.machine.nbytes,
             "machine_bytes": small.machine.nbytes,
             "relative_error": relative,
+            "score_error": on_table,
             "seconds": seconds,
             "error_before": error_before,
             "error": error,

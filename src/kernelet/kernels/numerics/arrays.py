@@ -85,18 +85,30 @@ def check_rows(X: object, n_features: int | None = None) -> Rows:
     rows: Rows = X
     if type(rows) is not np.ndarray:
         rows = rows if is_sparse(rows) else np.asarray(rows)
-    if rows.ndim != 2:
-        hint = "; for a single row use X.reshape(1, -1)" if rows.ndim == 1 else ""
-        raise ValueError(
-            f"X must be two-dimensional (rows x features), got shape {rows.shape}{hint}."
-        )
-    if n_features is not None and rows.shape[1] != n_features:
-        raise ValueError(f"X has {rows.shape[1]} columns, but the vectors have {n_features}.")
+    check_shape(rows, n_features)
     if rows.dtype.kind not in "fiub":
         if rows.dtype.kind == "c":
             raise ValueError("X holds complex numbers; kernels are defined for real ones.")
         rows = rows.astype(np.float64)
     return rows if type(rows) is np.ndarray else _canonical_csr(rows)
+
+
+def check_shape(rows: Any, n_features: int | None) -> None:
+    """Refuse rows that are not two-dimensional, or have another number of columns.
+
+    Parameters
+    ----------
+    rows : array or CSR, of any library
+    n_features : int or None
+        None accepts any.
+    """
+    if rows.ndim != 2:
+        hint = "; for a single row use X.reshape(1, -1)" if rows.ndim == 1 else ""
+        raise ValueError(
+            f"X must be two-dimensional (rows x features), got shape {tuple(rows.shape)}{hint}."
+        )
+    if n_features is not None and rows.shape[1] != n_features:
+        raise ValueError(f"X has {rows.shape[1]} columns, but the vectors have {n_features}.")
 
 
 def _canonical_csr(X: Rows) -> Rows:

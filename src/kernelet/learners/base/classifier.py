@@ -8,13 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
+from kernelet.learners.base.no_probabilities import ONE_SCORE_A_CLASS
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
+from kernelet.learners.base.prediction_rows import labels_of_scores, prediction_rows
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.vectors import HasVectors
@@ -42,6 +43,8 @@ class KernelClassifier(
 
     # whether `_learn` takes rows that do not fit in memory
     _learns_out_of_core = False
+
+    predict_proba = ONE_SCORE_A_CLASS
 
     @abstractmethod
     def _learn(self, data: Any) -> KernelMachine:
@@ -102,8 +105,7 @@ class KernelClassifier(
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = prediction_rows(self, X)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 
@@ -119,9 +121,7 @@ class KernelClassifier(
         ndarray of shape (n_samples,)
         """
         scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        return labels_of_scores(self.classes_, scores)
 
     def _check_loaded(self) -> None:
         require(self, "classes_")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelet._hooks import hooks
 from kernelet.kernels.caller import warn_caller
+from kernelet.learners.base.notebook import NotebookMixin
 from kernelet.machine import KernelMachine
 from kernelet.machine.reading import Reading
 from kernelet.persistence import ModelFileError, Record, from_record, register, save, to_record
@@ -30,7 +31,7 @@ Estimator = TypeVar("Estimator", bound="SavableMixin")
 _NUMPY_TYPES: dict[type, Any] = {float: (float, np.floating), int: (int, np.integer)}
 
 
-class SavableMixin:
+class SavableMixin(NotebookMixin):
     """A fitted estimator that ends in a machine and can be saved.
 
     Its class is decorated with `saved`, which names the fitted attributes that files hold besides

@@ -5,15 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs
+from kernelet.learners.base.prediction_rows import prediction_rows
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import TrainingData, regression_data
 from kernelet.learners.base.vectors import HasVectors
@@ -78,8 +77,7 @@ class KernelRegressor(
         return self._scores(X)
 
     def _scores(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = prediction_rows(self, X)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin
+from kernelet.learners.base.prediction_rows import prediction_rows
 from kernelet.learners.base.progress import CallbackSupportMixin
 from kernelet.machine import KernelMachine
 from kernelet.machine.reading import Reading
@@ -43,10 +42,9 @@ class KernelFeatures(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = prediction_rows(self, X)
         features: FloatArray = self.machine_.decision_function(X)
-        return features.reshape(features.shape[0], -1)
+        return features if features.ndim == 2 else features[:, None]
 
     @property
     def n_components_(self) -> int:

@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_X_y
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
-from kernelet.learners.base.parameters import bits_or_none, choice, count
+from kernelet.learners.base.parameters import bits_or_none, choice, count, positive
 from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.exact_conversion import warn_of_losses
+from kernelet.learners.compression.fewest_vectors import (
+    ScoreError,
+    fewest_vectors,
+    warn_of_fewer,
+)
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
 from kernelet.learners.compression.unwrapping import unwrapped
 from kernelet.learners.direct.coefficient_bits import in_few_bits
@@ -31,6 +36,7 @@ from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
 from kernelet.machine import KernelMachine
 from kernelet.machine.reading import Reading
 from kernelet.machine.rounding import vector_grid
+from kernelet.machine.summary import shipped_bytes
 
 # A third of the default of `SparseSVC`: a search that starts at a reduced set is near its end, and
 # with a larger tolerance would stop at once.
@@ -40,10 +46,11 @@ REFITS = ("none", "margin", "direct")
 
 def compress(
     model: Any,
-    n_vectors: int,
+    n_vectors: int | str,
     X: ArrayLike | None = None,
     y: ArrayLike | None = None,
     *,
+    max_error: float = 0.005,
     refit: str = "none",
     C: float | None = None,
     n_init: int = 1,
@@ -64,31 +71,33 @@ def compress(
         scikit-learn's SVMs, KernelRidge, KernelPCA or GaussianProcessRegressor (of which the mean
         is kept), or one of this package; also inside a Pipeline, search, OneVsRestClassifier,
         OneVsOneClassifier, CalibratedClassifierCV, TransformedTargetRegressor or `TableModel`.
-    n_vectors : int
-        At most this many vectors; a model that has no more keeps those it has.
+    n_vectors : int or "auto"
+        At most this many; "auto" takes as few as keep ``max_error``.
     X, y : arrays, default=None
-        Training rows, as the model takes them, and labels; ``refit`` needs both.
+        Rows, as the model takes them, to measure ``score_error_`` on; training rows and labels for
+        ``refit``.
+    max_error : float, default=0.005
+        For "auto": the largest ``score_error_``, the root mean square of the differences between
+        scores on X divided by that of the scores; without X the largest ``relative_error_``.
     refit : {"none", "margin", "direct"}, default="none"
-        Once the vectors are found, do nothing more (RS); learn the coefficients again by the SVM
-        over the vectors, (45) (MRS); or move the vectors as well, by the direct method (SLMC).
+        Then do nothing more (RS); learn the coefficients again by the SVM over the vectors, (45)
+        (MRS); or move the vectors as well (SLMC). The last two minimise the model's own loss.
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
         Number of starts of the search for the vectors; the result nearest to the model is kept.
     max_iter : int or None, default=None
-        Steps of L-BFGS over the vectors. None means 50, and fewer from 50 vectors on.
+        Steps of L-BFGS over the vectors. None: 50 for up to 50 vectors, 10 from 250 on.
     vector_bits : int or None, default=None
-        Round the vectors to this many bits an entry (2 to 16) and learn the coefficients again
-        over the rounded vectors, by (4) or by what ``refit`` says.
+        Round the vectors to this many bits an entry (2 to 16), and learn the coefficients again.
     random_state : int, default=0
         Seeds the initial vectors.
 
     Returns
     -------
     estimator or KernelMachine
-        A machine for a machine; otherwise an estimator that predicts like the original, with
-        ``machine_``, ``error_norm_`` and ``relative_error_``. A new Pipeline for a Pipeline, which
-        shares all steps but the last.
+        A machine for a machine; otherwise an estimator that predicts like the original. A new
+        Pipeline for a Pipeline, which shares all steps but the last.
 
     Examples
     --------
@@ -99,18 +108,18 @@ def compress(
     >>> small.n_vectors_, bool(small.score(X[1000:], y[1000:]) > 0.95)
     (60, True)
     """
-    again = _Again.checked(n_vectors, refit, vector_bits, max_iter, random_state)
+    again = _Again.checked(refit, vector_bits, n_init, max_iter, random_state)
     warn_of_losses(inner := unwrapped(model))
-    adapted, X, n_init = adapt(inner.model), inner.rows(X), count("n_init", n_init)
+    adapted, X = adapt(inner.model), inner.rows(X)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
-    limits = {"n_init": n_init, "max_iter": again.max_iter, "random_state": random_state}
-    reduced = learn_reduced_set(adapted.machine, n_vectors, **limits)
-    if rows is not None or vector_bits is not None:
-        reduced = reduced_set_of(adapted.machine, again.machine(adapted, reduced.machine, rows))
-    return inner.wrapped(_read_like(adapted, reduced, inner.model))
+    error = None if X is None or rows is not None else ScoreError(adapted.machine, X)
+    reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
+    return inner.wrapped(_read_like(adapted, reduced, inner.model, error))
 
 
-def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed | KernelMachine:
+def _read_like(
+    adapted: Adapted, reduced: ReducedSet, model: Any, error: ScoreError | None
+) -> Compressed | KernelMachine:
     """The smaller machine, with predictions like those of the model."""
     if adapted.reading is Reading.SCORES:
         return reduced.machine
@@ -118,7 +127,11 @@ def _read_like(adapted: Adapted, reduced: ReducedSet, model: Any) -> Compressed 
         **adapted.attributes,
         "error_norm_": reduced.error_norm,
         "relative_error_": reduced.relative_error,
+        "n_vectors_before_": adapted.machine.n_vectors,
+        "n_bytes_before_": shipped_bytes(adapted.machine),
     }
+    if error is not None:
+        attributes["score_error_"] = error(reduced)
     if adapted.classes is not None:
         attributes["classes_"] = adapted.classes
     small: Compressed = READINGS[adapted.reading].from_machine(reduced.machine, model, **attributes)
@@ -155,34 +168,76 @@ def _refit_rows(
 
 @dataclass(frozen=True)
 class _Again:
-    """How the machine of a reduced set is learned again: ``refit`` and what goes with it."""
+    """How machines are reduced, and learned again: ``refit`` and what goes with it."""
 
     refit: str
     bits: int | None
-    max_iter: int
+    n_init: int
+    max_iter: int | None
     random_state: int
 
     @classmethod
     def checked(
-        cls, n_vectors: int, refit: str, bits: int | None, max_iter: int | None, random_state: int
+        cls, refit: str, bits: int | None, n_init: int, max_iter: int | None, random_state: int
     ) -> _Again:
         """From the arguments of `compress`."""
-        count("n_vectors", n_vectors)
         choice("refit", refit, REFITS)
-        if max_iter is None:
-            max_iter = max(10, min(50, 2500 // n_vectors))
-        steps = count("max_iter", max_iter)
-        return cls(refit, bits_or_none("vector_bits", bits), steps, random_state)
+        n_init = count("n_init", n_init)
+        max_iter = None if max_iter is None else count("max_iter", max_iter)
+        return cls(refit, bits_or_none("vector_bits", bits), n_init, max_iter, random_state)
 
-    def machine(
-        self, adapted: Adapted, machine: KernelMachine, rows: _RefitRows | None
+    def reduced(
+        self,
+        adapted: Adapted,
+        n_vectors: int | str,
+        rows: _RefitRows | None,
+        max_error: float,
+        error: ScoreError | None,
+    ) -> ReducedSet:
+        """Of a number of vectors, or of as few as keep the error."""
+        if not isinstance(n_vectors, str):
+            return self.reduced_set(adapted, warn_of_fewer(adapted.machine, n_vectors), rows)
+        if n_vectors != "auto":
+            raise ValueError(f'n_vectors must be a whole number or "auto"; got {n_vectors!r}.')
+        if rows is not None:
+            raise ValueError(
+                f'n_vectors="auto" keeps the scores of the model, and refit="{self.refit}" learns '
+                'others; use refit="none", then compress again to the number that it finds.'
+            )
+        return fewest_vectors(
+            lambda number: self.reduced_set(adapted, number, None),
+            error or (lambda reduced: reduced.relative_error),
+            positive("max_error", max_error),
+            adapted.machine.n_vectors,
+        )
+
+    def reduced_set(self, adapted: Adapted, n_vectors: int, rows: _RefitRows | None) -> ReducedSet:
+        """Of a number of vectors, learned again if that is asked for."""
+        steps = self._steps(n_vectors)
+        reduced = learn_reduced_set(
+            adapted.machine,
+            n_vectors,
+            n_init=self.n_init,
+            max_iter=steps,
+            random_state=self.random_state,
+        )
+        if rows is None and self.bits is None:
+            return reduced
+        return reduced_set_of(adapted.machine, self._machine(adapted, reduced.machine, rows, steps))
+
+    def _steps(self, n_vectors: int) -> int:
+        # with more vectors the start is nearer to the model, and steps cost more
+        return max(10, min(50, 2500 // n_vectors)) if self.max_iter is None else self.max_iter
+
+    def _machine(
+        self, adapted: Adapted, machine: KernelMachine, rows: _RefitRows | None, steps: int
     ) -> KernelMachine:
         """Over the same vectors, or better or rounded ones."""
         if rows is None:
             assert self.bits is not None
             return rounded_reduced_set(adapted.machine, machine, self.bits)
         if self.refit == "direct":
-            machine = self._with_better_vectors(machine, rows)
+            machine = self._with_better_vectors(machine, rows, steps)
             if self.bits is None:
                 return machine
         kernel, vectors, grid = machine.kernel, np.asarray(machine.vectors, dtype=np.float64), None
@@ -197,13 +252,15 @@ class _Again:
         judge = svm_judge(rows.X, rows.Y, rows.costs, rows.loss, machine)
         return in_few_bits(grid, machine, judge)
 
-    def _with_better_vectors(self, machine: KernelMachine, rows: _RefitRows) -> KernelMachine:
+    def _with_better_vectors(
+        self, machine: KernelMachine, rows: _RefitRows, steps: int
+    ) -> KernelMachine:
         return learn_direct(
             rows.X,
             machine.kernel,
             SVMProblem(rows.Y, rows.costs, rows.loss, INNER_SHARE * _DIRECT_TOL),
             np.asarray(machine.vectors, dtype=np.float64),
-            max_iter=self.max_iter,
+            max_iter=steps,
             tol=_DIRECT_TOL,
             random_state=self.random_state,
         ).best.machine

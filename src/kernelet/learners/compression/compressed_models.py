@@ -14,15 +14,30 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
+from kernelet.learners.base.no_probabilities import CANNOT_BE_FITTED, ONE_SCORE_A_PAIR
 from kernelet.learners.base.parameters import choice
+from kernelet.learners.base.prediction_rows import (
+    inliers_of_scores,
+    labels_of_scores,
+    prediction_rows,
+)
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
-from kernelet.machine.reading import Reading, largest_score, most_votes, ordered_votes
+from kernelet.machine.reading import Reading, deciding_votes, ordered_votes
+from kernelet.machine.texts import readable_bytes
+
+# What compressed models know of the models they were compressed from.
+FIGURES: dict[str, type] = {
+    "error_norm_": float,
+    "relative_error_": float,
+    "score_error_": float,
+    "n_vectors_before_": int,
+    "n_bytes_before_": int,
+}
 
 
 class Compressed(HasVectors, SavableMixin, BaseEstimator):
@@ -42,6 +57,13 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         Distance from the original's functions in the feature space: root of the sum of squares.
     relative_error_ : float
         ``error_norm_`` divided by the norm of the original.
+    score_error_ : float
+        Root mean square of the differences between the scores of the two machines on X, divided by
+        the root mean square of the original's, if X was given and the labels were not.
+    n_vectors_before_ : int
+        Number of expansion vectors of the original.
+    n_bytes_before_ : int
+        Bytes of its numbers, or of its integers if it was of few bits.
     n_features_in_ : int
         Number of features of the rows.
     feature_names_in_ : ndarray of str
@@ -51,6 +73,10 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
     machine_: KernelMachine
     error_norm_: float
     relative_error_: float
+    score_error_: float
+    n_vectors_before_: int
+    n_bytes_before_: int
+    _documented_as = "compress"
 
     @classmethod
     def from_machine(cls, machine: KernelMachine, original: Any, **attributes: Any) -> Any:
@@ -80,15 +106,31 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Vectors and bytes, now and before."""
+        if not self.__sklearn_is_fitted__():
+            return str(super().__repr__(N_CHAR_MAX))
+        facts = self._facts(self.machine_)
+        return f"{type(self).__name__}({facts['vectors']} vectors, {facts['size']})"
+
+    def _facts(self, machine: KernelMachine) -> dict[str, str]:
+        facts = super()._facts(machine)
+        if hasattr(self, "n_vectors_before_"):  # older files do not say
+            before = {
+                "vectors": str(self.n_vectors_before_),
+                "size": readable_bytes(self.n_bytes_before_),
+            }
+            facts |= {name: f"{fact} -> {facts[name]}" for name, fact in before.items()}
+        return facts
+
     def _scores(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = prediction_rows(self, X)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedClassifier(ClassifierMixin, Compressed):
     """One score per class (or one for two classes); the largest wins.
 
@@ -100,6 +142,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
 
     _reading = Reading.CLASSES
     classes_: NDArray[Any]
+    predict_proba = CANNOT_BE_FITTED
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of shape (n,) for two classes, else (n, n_classes)."""
@@ -108,8 +151,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class labels."""
         scores = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[largest_score(scores)]
-        return labels
+        return labels_of_scores(self.classes_, scores)
 
     def _check_loaded(self) -> None:
         require(self, "classes_")
@@ -117,7 +159,7 @@ class CompressedClassifier(ClassifierMixin, Compressed):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float, decision_function_shape_=str, break_ties_=bool)
+@saved(**FIGURES, decision_function_shape_=str, break_ties_=bool)
 class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     """One score per pair of classes, as in LIBSVM; the class with the most votes wins.
 
@@ -135,6 +177,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     classes_: NDArray[Any]
     decision_function_shape_: str
     break_ties_: bool
+    predict_proba = ONE_SCORE_A_PAIR
 
     def pair_scores(self, X: Any) -> FloatArray:
         """Scores of shape (n, n_classes (n_classes - 1) / 2); positive is for the earlier class."""
@@ -153,9 +196,8 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class labels by votes; ties go to the first class, as in LIBSVM, or to higher scores."""
-        codes = most_votes(self.pair_scores(X), self.classes_.size, self.break_ties_)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        votes = deciding_votes(self.pair_scores(X), self.classes_.size, self.break_ties_)
+        return labels_of_scores(self.classes_, votes)
 
     def _check_loaded(self) -> None:
         require(self, "classes_", "decision_function_shape_", "break_ties_")
@@ -164,7 +206,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedRegressor(RegressorMixin, Compressed):
     """Predicts the machine's values."""
 
@@ -176,7 +218,7 @@ class CompressedRegressor(RegressorMixin, Compressed):
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compressed):
     """The machine's outputs are features."""
 
@@ -185,7 +227,7 @@ class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     def transform(self, X: Any) -> FloatArray:
         """Features of shape (n, n_outputs)."""
         features = self._scores(X)
-        return features.reshape(features.shape[0], -1)
+        return features if features.ndim == 2 else features[:, None]
 
     @property
     def _n_features_out(self) -> int:
@@ -193,7 +235,7 @@ class CompressedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
 
 
 @lazy_methods
-@saved(error_norm_=float, relative_error_=float)
+@saved(**FIGURES)
 class CompressedOutlierDetector(OutlierMixin, Compressed):
     """Positive scores are inliers.
 
@@ -217,12 +259,12 @@ class CompressedOutlierDetector(OutlierMixin, Compressed):
 
     def score_samples(self, X: Any) -> FloatArray:
         """Scores before the offset is subtracted."""
-        scores: FloatArray = self._scores(X) + self.offset_
+        scores: FloatArray = self._scores(X) + float(self.offset_[0])
         return scores
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """+1 for inliers, -1 for outliers."""
-        return np.where(self._scores(X) >= 0, 1, -1)
+        return inliers_of_scores(self._scores(X))
 
     def _check_loaded(self) -> None:
         require_outputs(self, 1)

@@ -24,7 +24,7 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.regressor import KernelRegressor
 from kernelet.learners.compression.class_machines import joined_machine
-from kernelet.learners.compression.compressed_models import READINGS, Compressed
+from kernelet.learners.compression.compressed_models import FIGURES, READINGS, Compressed
 from kernelet.learners.compression.gaussian_process_adapters import mean_of_process
 from kernelet.learners.direct.kernel_fisher_discriminant import KernelFisherDiscriminant
 from kernelet.learners.direct.sparse_kernel_pca import SparseKernelPCA
@@ -112,7 +112,7 @@ def _of_detector(model: SparseOneClassSVM) -> Adapted:
 
 def _of_compressed(model: Compressed) -> Adapted:
     (reading,) = (name for name, kind in READINGS.items() if isinstance(model, kind))
-    known = {"machine_", "error_norm_", "relative_error_", "n_features_in_", "feature_names_in_"}
+    known = {"machine_", "n_features_in_", "feature_names_in_", *FIGURES}
     attributes = {name: value for name, value in vars(model).items() if name not in known}
     classes = attributes.pop("classes_", None)
     return Adapted(model.machine_, Reading(reading), classes, attributes=attributes)

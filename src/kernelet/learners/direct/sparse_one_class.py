@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
@@ -17,6 +16,7 @@ from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs, saved
 from kernelet.learners.base.parameters import positive
+from kernelet.learners.base.prediction_rows import inliers_of_scores, prediction_rows
 from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
 from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.vectors import HasVectors
@@ -223,8 +223,7 @@ class SparseOneClassSVM(
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = prediction_rows(self, X)
         scores: FloatArray = self.machine_.decision_function(X)
         return scores
 
@@ -239,7 +238,7 @@ class SparseOneClassSVM(
         -------
         ndarray of shape (n_samples,)
         """
-        return self.decision_function(X) + self.offset_
+        return self.decision_function(X) + float(self.offset_[0])
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """+1 for inliers, -1 for outliers.
@@ -252,7 +251,7 @@ class SparseOneClassSVM(
         -------
         ndarray of shape (n_samples,)
         """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        return inliers_of_scores(self.decision_function(X))
 
     @staticmethod
     def _guard(
