@@ -9,6 +9,7 @@ is one, and nothing is refitted.
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,7 @@ def _report(
     large: Model, small: Model, figures: list[Figures], seconds: float, output: Output
 ) -> None:
     relative = getattr(small.estimator, "relative_error_", None)
-    on_table = getattr(small.estimator, "score_error_", None)
+    on_table = getattr(small.estimator, "score_error_", math.nan)
     if not output.quiet:
         rows = [
             [name, str(model.machine.n_vectors), size(model.machine.nbytes)]
@@ -181,7 +182,7 @@ def _report(
         far = ""
         if relative and not figures:  # a machine fitted to labels is meant to differ
             far = f", {percent(relative)} of its norm away from the machine"
-        elif on_table is not None:
+        elif not math.isnan(on_table):
             far = f"; scores differ by {percent(on_table)} of their size on the table"
         output.text("", f"saved in {small.path} after {seconds:.1f} s{far}")
     error_before, error = [measured.error for measured in figures] or (None, None)
@@ -193,7 +194,7 @@ def _report(
             "machine_bytes_before": large.machine.nbytes,
             "machine_bytes": small.machine.nbytes,
             "relative_error": relative,
-            "score_error": on_table,
+            "score_error": None if math.isnan(on_table) else on_table,
             "seconds": seconds,
             "error_before": error_before,
             "error": error,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kernelet.machine import KernelMachine
@@ -61,6 +62,7 @@ class NotebookMixin:
     def _facts(self, machine: KernelMachine) -> dict[str, str]:
         facts = machine_facts(machine)
         for name, label in _FIGURES.items():
-            if hasattr(self, name):
-                facts[label] = f"{getattr(self, name):.3g}"
+            value = getattr(self, name, math.nan)
+            if not math.isnan(value):
+                facts[label] = f"{value:.3g}"
         return facts

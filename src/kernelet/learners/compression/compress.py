@@ -128,10 +128,9 @@ def _read_like(
         "error_norm_": reduced.error_norm,
         "relative_error_": reduced.relative_error,
         "n_vectors_before_": adapted.machine.n_vectors,
+        "score_error_": np.nan if error is None else error(reduced),
         "n_bytes_before_": shipped_bytes(adapted.machine),
     }
-    if error is not None:
-        attributes["score_error_"] = error(reduced)
     if adapted.classes is not None:
         attributes["classes_"] = adapted.classes
     small: Compressed = READINGS[adapted.reading].from_machine(reduced.machine, model, **attributes)

@@ -59,7 +59,7 @@ class Compressed(HasVectors, SavableMixin, BaseEstimator):
         ``error_norm_`` divided by the norm of the original.
     score_error_ : float
         Root mean square of the differences between the scores of the two machines on X, divided by
-        the root mean square of the original's, if X was given and the labels were not.
+        the root mean square of the original's. NaN if X was not given, or went into ``refit``.
     n_vectors_before_ : int
         Number of expansion vectors of the original.
     n_bytes_before_ : int
