@@ -211,7 +211,7 @@ WRONG = {
             "--refit",
             "direct",
             "--table",
-            "t",
+            "train.csv",
             "-o",
             "x",
         ),

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 import kernelet as package
 from command_line import Called, flowers, kernelet, write_flowers
 from kernelet.cli import main
-from kernelet.cli.exporting import DTYPES, FORMATS
+from kernelet.cli.formats import DTYPES, FORMATS
 from kernelet.export import read_json
 from kernelet.export.formats import registered_formats
 

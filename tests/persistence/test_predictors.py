@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.svm import SVC
 
 import contributed
 import kernelet
+import wrapped_models
 from kernelet.kernels import Gaussian
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
@@ -36,13 +41,16 @@ def without_readings(record):
     return record
 
 
-def assert_same_answers(predictor, model, rows):
+def assert_same_answers(predictor, model, rows, atol=0.0):
     has = [name for name in ANSWERS if hasattr(model, name)]
     assert has
     for name in has:
         found, wanted = getattr(predictor, name)(rows), getattr(model, name)(rows)
         assert found.dtype == wanted.dtype, name
-        assert_array_equal(found, wanted, err_msg=name)
+        if atol and found.dtype.kind == "f":
+            assert_allclose(found, wanted, atol=atol * max(1.0, np.abs(wanted).max()), err_msg=name)
+        else:
+            assert_array_equal(found, wanted, err_msg=name)
 
 
 @pytest.mark.parametrize("label", MAKERS)
@@ -57,6 +65,39 @@ def test_answers_are_those_of_the_model(label, is_old, path):
     assert predictor.feature_names == tuple("wxyz")
     if predictor.reading in (Reading.CLASSES, Reading.PAIRS):
         assert_array_equal(predictor.classes, model.classes_)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", wrapped_models.MODELS)
+def test_pipelines_and_calibrations_that_came_from_wrappers(name, dtype, path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some lose something, which other tests are about
+        kernelet.save(wrapped_models.fitted(name), path)
+    model, rows = kernelet.load(path), wrapped_models.ROWS.astype(dtype)
+    # versions of scikit-learn scale in single precision with different roundings
+    atol = 0.0 if dtype == np.float64 else 1e-5
+    assert_same_answers(kernelet.load_predictor(path), model, rows, atol)
+
+
+@pytest.mark.parametrize(
+    "scaler",
+    [
+        StandardScaler(with_mean=False),
+        StandardScaler(with_std=False),
+        MinMaxScaler((-1.0, 2.0), clip=True),
+        RobustScaler(with_centering=False),
+        RobustScaler(with_scaling=False),
+        MaxAbsScaler(),
+    ],
+    ids=repr,
+)
+def test_scalers_with_parts_left_out(scaler, path):
+    rows = wrapped_models.ROWS
+    model = make_pipeline(scaler, SVC(gamma=0.1)).fit(rows[::2], wrapped_models.SPECIES[::2])
+    kernelet.save(model, path)
+    predictor = kernelet.load_predictor(path)
+    assert_array_equal(predictor.predict(rows), model.predict(rows))
+    assert_same_answers(predictor, kernelet.load(path), rows)
 
 
 def test_the_learner_of_the_guide_is_among_them():

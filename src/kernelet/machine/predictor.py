@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, is_sparse
-from kernelet.machine.calibration import CalibratedMachine, Calibration
+from kernelet.machine.calibration import CalibratedMachine, Calibration, SigmoidCalibration
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.machine.machine import KernelMachine
 from kernelet.machine.reading import Reading, largest_score, most_votes, ordered_votes
+from kernelet.machine.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
     """What a fitted model predicts with; made by `kernelet.load_predictor`.
 
-    Its predictions are the model's own, bit for bit. It cannot be fitted, and neither its making
+    Its predictions are the model's own, bit for bit; behind scalers in single precision, to
+    rounding, as versions of scikit-learn differ there. It cannot be fitted, and neither its making
     nor its methods need more than NumPy.
 
     Parameters
@@ -43,6 +45,8 @@ class Predictor:
         Of the columns of a row.
     encoder : ColumnEncoder or None, default=None
         Makes rows of a table; without one, the methods take rows of numbers.
+    scalings : tuple of Scaling, default=()
+        What rows of numbers go through before they are the machine's.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class Predictor:
     break_ties: bool = False
     feature_names: tuple[str, ...] | None = None
     encoder: ColumnEncoder | None = None
+    scalings: tuple[Scaling, ...] = ()
 
     def __post_init__(self) -> None:
         if self.reading not in list(Reading):
@@ -76,9 +81,7 @@ class Predictor:
                 f"{wanted}."
             )
         if self.calibration is not None:
-            CalibratedMachine(self.machine, self.calibration)  # refuses another number of outputs
-            if self.reading not in (Reading.CLASSES, Reading.SCORES):
-                raise ValueError(f"there is no calibration of {self.reading}.")
+            self._check_calibration(self.calibration)
         d = self.machine.n_features
         if self.feature_names is not None and len(self.feature_names) != d:
             raise ValueError(f"there must be {d} feature_names, got {len(self.feature_names)}.")
@@ -86,6 +89,17 @@ class Predictor:
             raise ValueError(
                 f"the columns give {self.encoder.n_features} features, but the machine is for {d}."
             )
+
+    def _check_calibration(self, calibration: Calibration) -> None:
+        if self.reading == Reading.PAIRS and self.votes:
+            assert self.classes is not None
+            n_votes = self.classes.size
+            if isinstance(calibration, SigmoidCalibration) and calibration.slopes.size != n_votes:
+                raise ValueError(f"the calibration must have {n_votes} slopes, one for each class.")
+        elif self.reading in (Reading.CLASSES, Reading.SCORES):
+            CalibratedMachine(self.machine, calibration)  # refuses another number of outputs
+        else:
+            raise ValueError(f"there is no calibration of {self.reading}.")
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of the rows, as the model's own; the outputs of the machine if it has none.
@@ -99,11 +113,7 @@ class Predictor:
         -------
         ndarray of shape (n,) or (n, n_outputs)
         """
-        scores = self._outputs(X)
-        if self.reading == Reading.PAIRS and self.votes:
-            assert self.classes is not None
-            return ordered_votes(scores, self.classes.size)
-        return scores
+        return self._scores(self._outputs(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels, values, or +1 for inliers and -1 for outliers.
@@ -157,7 +167,7 @@ class Predictor:
             raise AttributeError(
                 "this model has no probabilities; calibrate it first: kernelet.calibrate."
             )
-        return self.calibration.probabilities(self._outputs(X))
+        return self.calibration.probabilities(self._scores(self._outputs(X)))
 
     def transform(self, X: Any) -> FloatArray:
         """The outputs of the machine as columns, also if there is one: the features of the rows.
@@ -173,6 +183,13 @@ class Predictor:
         """
         outputs = self._outputs(X)
         return outputs.reshape(outputs.shape[0], -1)
+
+    def _scores(self, outputs: FloatArray) -> FloatArray:
+        """The decision function, of the outputs of the machine."""
+        if self.reading == Reading.PAIRS and self.votes:
+            assert self.classes is not None
+            return ordered_votes(outputs, self.classes.size)
+        return outputs
 
     def _outputs(self, X: Any) -> FloatArray:
         return self.machine.decision_function(self._rows(X))
@@ -191,18 +208,23 @@ class Predictor:
         rows = check_rows(X, self.machine.n_features)
         if rows.dtype not in (np.float32, np.float64):
             rows = rows.astype(np.float64)
+        for scaling in self.scalings:
+            rows = scaling.applied(rows)
         if not np.isfinite(rows.data if is_sparse(rows) else rows).all():
             raise ValueError("X holds NaN or infinity.")
         return rows
 
     def _codes(self, scores: FloatArray, n_classes: int) -> NDArray[np.intp]:
         """Which class each row is in."""
-        if self.reading == Reading.CLASSES and self.labels_by_scores:
-            return largest_score(scores)
+        if not self.labels_by_scores:
+            assert self.calibration is not None
+            # also of one score, which is that of the second of two classes
+            codes: NDArray[np.intp]
+            codes = self.calibration.probabilities(self._scores(scores)).argmax(axis=1)
+            return codes
         if self.reading == Reading.PAIRS:
             return most_votes(scores, n_classes, self.break_ties)
-        assert self.calibration is not None
-        return largest_score(self.calibration.probabilities(scores))
+        return largest_score(scores)
 
 
 def _n_outputs(reading: str, classes: NDArray[Any] | None) -> int | None:

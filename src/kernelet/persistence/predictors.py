@@ -9,11 +9,12 @@ import numpy as np
 from kernelet.machine import KernelMachine, Predictor, SigmoidCalibration
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.machine.reading import Reading
+from kernelet.machine.scaling import Scaling
 from kernelet.persistence.errors import ModelFileError
 from kernelet.persistence.machines import CALIBRATIONS
 from kernelet.persistence.record import Record
 from kernelet.persistence.registry import from_record
-from kernelet.persistence.values import check_classes, decode_labels
+from kernelet.persistence.values import check_classes, decode_labels, decode_value
 
 # Estimators in files that were written before there was a field "reading", if they are neither
 # classifiers with a score for each class, nor regressors.
@@ -42,20 +43,57 @@ def predictor_of(record: Record) -> Predictor:
     if record.kind == "CalibratedMachine":
         machine = from_record(record.part("machine"), KernelMachine)
         return Predictor(machine, calibration=_calibration(record))
-    if record.kind == "CalibratedClassifier":
+    if record.kind in ("CalibratedClassifier", "PlattClassifier"):
         inner = _predictor_of_estimator(record.part("estimator"))
-        if inner.reading != Reading.CLASSES:
+        if inner.reading not in (Reading.CLASSES, Reading.PAIRS):
             raise ModelFileError(f"a calibration of {inner.reading}")
         if _classes(record).tolist() != np.asarray(inner.classes).tolist():
             raise ModelFileError("the calibration is for other classes than the classifier")
-        return replace(inner, calibration=_calibration(record), labels_by_scores=False)
+        by_scores = record.kind == "PlattClassifier"
+        return replace(inner, calibration=_calibration(record), labels_by_scores=by_scores)
     if record.kind == "TableModel":
         estimator = record.part("estimator")
         if estimator.kind in ("KernelMachine", "CalibratedMachine", "TableModel"):
             raise ModelFileError(f"a {estimator.kind} where an estimator should be")
         encoder: ColumnEncoder = from_record(record.part("encoder"), ColumnEncoder)
         return replace(predictor_of(estimator), encoder=encoder)
+    if record.kind == "Pipeline":
+        return _predictor_of_pipeline(record)
     return _predictor_of_estimator(record)
+
+
+def _predictor_of_pipeline(record: Record) -> Predictor:
+    parts = [record.part(f"step{place}") for place in range(len(record.texts("steps")) - 1)]
+    inner = predictor_of(record.part("estimator"))
+    if inner.encoder is not None or inner.scalings:
+        raise ModelFileError("a pipeline or table where an estimator should be")
+    first = parts[0] if parts else record.part("estimator")
+    named = "feature_names_in_" in first.fields
+    names = tuple(first.texts("feature_names_in_")) if named else None
+    scalings = tuple(_scaling(part, inner.machine.n_features) for part in parts)
+    return replace(inner, scalings=scalings, feature_names=names)
+
+
+def _scaling(record: Record, n_features: int) -> Scaling:
+    """A scaler of scikit-learn; where an array is missing, the scaler leaves the step out."""
+    numbers = {name: record.floats(name, 1) for name in record.arrays}
+    if any(array.shape != (n_features,) for array in numbers.values()):
+        raise ModelFileError(f"{record.kind} must hold a number for each feature")
+    if "scale_" in numbers and not (numbers["scale_"] > 0.0).all():
+        raise ModelFileError(f"the scales of {record.kind} must be positive")
+    given = record.value("params", dict)
+    params = {name: decode_value(value, record) for name, value in given.items()}
+    scale = numbers.get("scale_")
+    if record.kind == "MinMaxScaler":
+        limits = tuple(params.get("feature_range", (0.0, 1.0))) if params.get("clip") else None
+        if scale is None or "min_" not in numbers:
+            raise ModelFileError("an array of MinMaxScaler is missing")
+        return Scaling(multiplied=scale, added=numbers["min_"], limits=limits)
+    if record.kind in ("StandardScaler", "RobustScaler", "MaxAbsScaler"):
+        centre = "mean_" if record.kind == "StandardScaler" else "center_"
+        uses_centre = params.get("with_mean", True) and params.get("with_centering", True)
+        return Scaling(numbers.get(centre) if uses_centre else None, scale)
+    raise ModelFileError(f"a {record.kind} where a scaler should be")
 
 
 def _calibration(record: Record) -> SigmoidCalibration:

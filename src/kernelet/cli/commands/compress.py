@@ -26,10 +26,10 @@ from kernelet.cli.errors import Check, ModelError, UsageError, one_line
 from kernelet.cli.exporting import (
     MODEL_ENDING,
     ModelOutput,
-    add_dtype_option,
     check_model_output,
     check_output_dtype,
 )
+from kernelet.cli.formats import add_dtype_option
 from kernelet.cli.output import Output, percent, size
 from kernelet.cli.progress import progress_bar
 from kernelet.cli.tables.sources import Source, add_table_options, check_file

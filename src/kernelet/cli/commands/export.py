@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from kernelet.cli.arguments import add_model_argument
 from kernelet.cli.errors import Check, ModelError, UsageError
-from kernelet.cli.exporting import (
+from kernelet.cli.exporting import Export, PackageExport
+from kernelet.cli.formats import (
     FORMATS,
-    Export,
-    PackageExport,
     add_dtype_option,
     check_dtype,
     ending_of,

@@ -19,10 +19,10 @@ from kernelet.cli.errors import Check, DataError, Interrupted, UsageError, quote
 from kernelet.cli.exporting import (
     MODEL_ENDING,
     ModelOutput,
-    add_dtype_option,
     check_model_output,
     check_output_dtype,
 )
+from kernelet.cli.formats import add_dtype_option
 from kernelet.cli.output import Output, bits_line, kernel_text, size
 from kernelet.cli.tables.sources import (
     COMPRESSIONS,
