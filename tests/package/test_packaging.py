@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import free_threaded
 import kernelet
 from tests.package.test_package import lower_bounds
 
@@ -119,3 +120,30 @@ class TestVersion:
         monkeypatch.setattr(module, "ROOT", tmp_path)
         assert module.main(f"v{kernelet.__version__}") == 0
         assert module.main("v0.0.1") == 1
+
+
+class TestFreeThreaded:
+    """tests/free_threaded.py, the first step of `make test-free-threaded`."""
+
+    def test_looks_for_all_that_the_tests_need(self):
+        names = {re.match(r"[\w-]+", entry)[0] for entry in free_threaded.wanted()}
+        assert {"numpy", "highspy", "safetensors", "numba", "pytest", "clarabel", "dask"} <= names
+        assert "kernelet" not in names
+
+    def test_names_every_library_without_a_wheel(self, monkeypatch, capsys):
+        monkeypatch.setattr(free_threaded.sysconfig, "get_config_var", lambda name: 1)
+        missing = ("highspy", "clarabel")
+        monkeypatch.setattr(free_threaded, "has_wheel", lambda entry: not entry.startswith(missing))
+        assert free_threaded.main() == 1
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.rpartition(" ")[2].partition(">=")[0] for line in lines] == [*missing]
+
+    def test_goes_on_where_all_have_one(self, monkeypatch):
+        monkeypatch.setattr(free_threaded.sysconfig, "get_config_var", lambda name: 1)
+        monkeypatch.setattr(free_threaded, "has_wheel", lambda entry: True)
+        assert free_threaded.main() == 0
+
+    def test_refuses_a_python_with_a_gil(self, monkeypatch, capsys):
+        monkeypatch.setattr(free_threaded.sysconfig, "get_config_var", lambda name: 0)
+        assert free_threaded.main() == 1
+        assert "name a free-threaded Python" in capsys.readouterr().err
