@@ -82,6 +82,8 @@ autosummary_imported_members = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+# `predict()` in the list of contents, where `SparseSVC.predict()` is too long for its column
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples", "_start"],
