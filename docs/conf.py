@@ -65,7 +65,8 @@ html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 8,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    # the first page is short
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
