@@ -70,6 +70,15 @@ def test_the_first_page_has_four_doors():
     assert len(list(filter(None, python.splitlines()))) <= 6
 
 
+def test_five_questions_come_before_the_table():
+    page = read("docs/choosing.md")
+    top = page[: page.index("\n| ")]
+    questions = re.findall(r"^(\d)\. \*\*.*\?\*\* \S", top, re.MULTILINE)
+    assert questions == list("12345")
+    # the other models, at equal bytes
+    assert "howto/which_small_model.md" in top
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_door_leads_to_an_answer(page):
     """In Python and, beside it, on the command line, before the first heading."""
