@@ -84,7 +84,8 @@ def seen(browser):
 
 
 def test_the_site_is_there():
-    assert {"index.html", "choosing.html", "reference/made/kernelet.SparseSVC.html"} <= set(pages())
+    wanted = {"index.html", "choosing.html", "reference/made/kernelet.SparseSVC.html"}
+    assert wanted <= set(pages()), "`make site` builds the pages"
 
 
 def test_nothing_is_cut_off_on_a_laptop(seen):
