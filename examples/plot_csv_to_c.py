@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
@@ -54,7 +55,7 @@ int main(void)
 
     while (scanf("%f,%f,%f,%f\n", x, x + 1, x + 2, x + 3) == CELLS_COLUMNS) {
         cells_quantize(x, q);
-        puts(cells_labels[cells_predict(q)]);
+        printf("%d\n", cells_predict(q));
     }
     return 0;
 }
@@ -66,7 +67,8 @@ if compiler is not None:
     subprocess.run(build, cwd=folder, check=True)
     lines = new_rows.drop(columns="target").to_csv(header=False, index=False)
     answers = subprocess.run([folder / "board"], input=lines, capture_output=True, text=True).stdout
-    same = sum(a == b for a, b in zip(answers.split(), predicted, strict=True))
+    labels = model.classes_[np.array(answers.split(), dtype=int)]
+    same = np.count_nonzero(labels == predicted)
     print(f"{same} of {len(predicted)} answers of the program are those of Python")
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
