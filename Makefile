@@ -63,7 +63,9 @@ test-random: $(VENV)/.test  ## draw new examples for tests that use hypothesis, 
 
 # Needs node, a Chromium with its driver, and LIBSVM's programs; on Debian:
 # apt install nodejs chromium chromium-driver libsvm-tools
-test-browser: $(VENV)/.browser  ## run the demo in a browser, exported JavaScript and LIBSVM files
+# It looks at the pages that `make site` has built, and builds them without the examples where there are none.
+test-browser: $(VENV)/.browser $(VENV)/.docs  ## run the demo and the site in a browser, exported JavaScript and LIBSVM files
+	@test -f docs/_build/html/index.html || $(MAKE) site ARGS="-D plot_gallery=0"
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
 
 # Needs a compiler for ARM and QEMU; on Debian:

@@ -65,7 +65,8 @@ html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 8,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    # the first page is short
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
@@ -82,6 +83,8 @@ autosummary_imported_members = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+# `predict()` in the list of contents, where `SparseSVC.predict()` is too long for its column
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples", "_start"],

@@ -53,7 +53,8 @@ def test_program_that_reads_stdin(tmp_path, monkeypatch):
 def test_sketch(dtype, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module, shown = write_sketches(tmp_path)
-    (costs, fewer_bits) = shown
+    (answer, costs, fewer_bits) = shown
+    assert_near(*answer)
     assert costs[0] == costs[1]
     assert_near(*fewer_bits)
     ready, *light = run_here(tmp_path, dtype).split()

@@ -58,10 +58,14 @@ def public() -> dict[str, object]:
 PUBLIC = public()
 
 
-def listed() -> list[str]:
-    """Full names in the reference, in its order."""
+# What users need, and what the rest is made of.
+CLASSES, BUILDING_BLOCKS = "docs/reference/classes.rst", "docs/reference/building_blocks.rst"
+
+
+def listed(page: str) -> list[str]:
+    """Full names on a page of the reference, in its order."""
     module, names = "", []
-    for line in read("docs/reference/classes.rst").splitlines():
+    for line in read(page).splitlines():
         if line.startswith(".. currentmodule::"):
             module = line.split()[-1]
         elif re.fullmatch(r" {3}\w+", line):
@@ -70,7 +74,16 @@ def listed() -> list[str]:
 
 
 def test_the_reference_lists_every_public_name_once():
-    assert sorted(listed()) == sorted(PUBLIC)
+    assert sorted(listed(CLASSES) + listed(BUILDING_BLOCKS)) == sorted(PUBLIC)
+
+
+def test_what_users_need_is_apart_from_what_it_is_made_of():
+    for_users = set(listed(CLASSES))
+    # all that `import kernelet` offers is for users
+    assert {name for name in PUBLIC if name.count(".") == 1} <= for_users
+    apart = {"Record", "from_record", "to_record", "skops_trusted", "register"}
+    assert {f"kernelet.persistence.{name}" for name in apart} <= set(listed(BUILDING_BLOCKS))
+    assert not any(name.startswith("kernelet.solvers.") for name in for_users)
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if callable(PUBLIC[name])])

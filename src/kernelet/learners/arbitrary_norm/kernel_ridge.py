@@ -18,10 +18,10 @@ from kernelet.machine import KernelMachine
 class NormKernelRidge(NormEstimator, KernelRegressor):
     r"""Kernel ridge regression with a penalty on the p-norm of its coefficients.
 
-    .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
+    .. math:: &\min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
         + \tfrac12 \sum_i C_i \bigl(y_i - f(x_i)\bigr)^2,
-        \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
+        \\ &f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
     the method of `NormSVC` with another loss. Without the norm it is scikit-learn's
     KernelRidge with ``alpha=1/C``, and a bias that is not penalised.

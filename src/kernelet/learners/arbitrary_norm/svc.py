@@ -18,10 +18,10 @@ from kernelet.machine import KernelMachine
 class NormSVC(NormEstimator, KernelClassifier):
     r"""A support vector machine with a penalty on the p-norm of its coefficients.
 
-    .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
+    .. math:: &\min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
         + \sum_i C_i \max\bigl(0, 1 - y_i f(x_i)\bigr),
-        \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
+        \\ &f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
     with :math:`R = K`, the margin, or :math:`R = I`. For p = 0 the penalty is
     :math:`C_{norm} \sum_j \log |\alpha_j|`, which leaves extremely few vectors: rows of the

@@ -19,10 +19,10 @@ from kernelet.machine import KernelMachine
 class NormSVR(NormEstimator, KernelRegressor):
     r"""Support vector regression with a penalty on the p-norm of its coefficients.
 
-    .. math:: \min_{\alpha, b} \tfrac12 \alpha' R \alpha
+    .. math:: &\min_{\alpha, b} \tfrac12 \alpha' R \alpha
         + \frac{C_{norm}}{p} \sum_j |\alpha_j|^p
         + \sum_i C_i \max\bigl(0, |y_i - f(x_i)| - \epsilon\bigr),
-        \qquad f(x) = \sum_j \alpha_j k(x, x_j) + b,
+        \\ &f(x) = \sum_j \alpha_j k(x, x_j) + b,
 
     the method of `NormSVC` with another loss.
 

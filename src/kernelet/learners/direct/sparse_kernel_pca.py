@@ -39,8 +39,8 @@ class SparseKernelPCA(
     The direct method learns expansion vectors Z whose span holds orthonormal directions that keep
     most of the variance, by gradient descent on the marginal objective
 
-    .. math:: W(Z) = \min_{w_1, \dots, w_k} -\sum_j \mathrm{var}\, \langle w_j, \phi(x)\rangle
-        \quad\text{s.t.}\quad \langle w_i, w_j \rangle = \delta_{ij}, \quad
+    .. math:: W(Z) = &\min_{w_1, \dots, w_k} -\sum_j \mathrm{var}\, \langle w_j, \phi(x)\rangle
+        \\ &\text{s.t.}\quad \langle w_i, w_j \rangle = \delta_{ij}, \quad
         w_j \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
     where the inner problem is solved by eigenvalues at every step. With all rows as vectors it is

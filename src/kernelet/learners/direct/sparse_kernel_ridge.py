@@ -27,9 +27,9 @@ class SparseKernelRidge(BudgetEstimator, KernelRegressor):
     The direct method learns the expansion vectors Z together with the machine, by gradient descent
     on the marginal objective
 
-    .. math:: W(Z) = \min_{w, b} \sum_k \tfrac12 \|w_k\|^2
+    .. math:: W(Z) = &\min_{w, b} \sum_k \tfrac12 \|w_k\|^2
         + \tfrac12 \sum_{i,k} C_i \bigl(y_{ik} - \langle w_k, \phi(x_i)\rangle - b_k\bigr)^2
-        \quad\text{s.t.}\quad w_k \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
+        \\ &\text{s.t.}\quad w_k \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
     where the inner problem is a linear system. Several targets share the vectors. With all rows
     as vectors and ``fit_intercept=False`` it is scikit-learn's KernelRidge with ``alpha=1/C``.

@@ -39,10 +39,10 @@ class SparseOneClassSVM(
     The direct method learns the expansion vectors Z together with the machine, by gradient descent
     on the marginal objective
 
-    .. math:: W(Z) = \min_{w, \rho} \tfrac12 \|w\|^2
+    .. math:: W(Z) = &\min_{w, \rho} \tfrac12 \|w\|^2
         + \sum_i C_i \max\bigl(0, \rho - \langle w, \phi(x_i)\rangle\bigr)
         - \nu \rho \sum_i C_i
-        \quad\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
+        \\ &\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
     where C_i is the weight of a row and the inner problem is solved exactly at every step. With
     all rows as vectors it is scikit-learn's OneClassSVM, in the same units.

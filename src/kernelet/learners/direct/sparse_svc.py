@@ -32,9 +32,9 @@ class SparseSVC(BudgetEstimator, KernelClassifier):
     The direct method learns the expansion vectors Z together with the machine, by gradient descent
     on the marginal objective
 
-    .. math:: W(Z) = \min_{w, b} \sum_k \tfrac12 \|w_k\|^2
+    .. math:: W(Z) = &\min_{w, b} \sum_k \tfrac12 \|w_k\|^2
         + \sum_{i,k} C_i\, \ell\bigl(y_{ik} (\langle w_k, \phi(x_i)\rangle + b_k)\bigr)
-        \quad\text{s.t.}\quad w_k \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
+        \\ &\text{s.t.}\quad w_k \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
     where the inner problem is solved exactly at every step. Many classes are one-vs-rest.
 

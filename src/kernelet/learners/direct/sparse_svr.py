@@ -29,9 +29,9 @@ class SparseSVR(BudgetEstimator, KernelRegressor):
     The direct method learns the expansion vectors Z together with the machine, by gradient descent
     on the marginal objective
 
-    .. math:: W(Z) = \min_{w, b} \tfrac12 \|w\|^2
+    .. math:: W(Z) = &\min_{w, b} \tfrac12 \|w\|^2
         + \sum_i C_i \max\bigl(0, |y_i - \langle w, \phi(x_i)\rangle - b| - \epsilon\bigr)
-        \quad\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
+        \\ &\text{s.t.}\quad w \in \mathrm{span}\{\phi(z_1), \dots, \phi(z_m)\},
 
     where the inner problem is solved exactly at every step. With all rows as vectors it is
     scikit-learn's SVR. There are two other losses:

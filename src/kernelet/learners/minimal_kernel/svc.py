@@ -42,8 +42,8 @@ from kernelet.machine import KernelMachine
 class MinimalKernelSVC(StreamClassifier):
     r"""A classifier over few rows, which counts errors and coefficients as well as adding them up.
 
-    .. math:: \min_{u, b} \sum_i C_i\, (\xi_i)_\# + \sum_j (|u_j|)_\#, \qquad
-        x_\# = |x| + \mu |x|_*, \qquad
+    .. math:: &\min_{u, b} \sum_i C_i\, (\xi_i)_\# + \sum_j (|u_j|)_\#,
+        \\ &x_\# = |x| + \mu |x|_*, \qquad
         \xi_i = \max\bigl(0, 1 - y_i (\textstyle\sum_j k(x_i, z_j) u_j + b)\bigr)
 
     where :math:`|x|_*` is 1 for x other than 0. The vectors :math:`z_j` are rows. The search starts
