@@ -30,6 +30,10 @@ _READINGS = {
 }
 
 
+# Numbers up to this must be finite once they are scaled.
+ORDINARY_NUMBERS = 1e6
+
+
 def predictor_of(record: Record) -> Predictor:
     """The predictor in a record of any model.
 
@@ -71,6 +75,13 @@ def _predictor_of_pipeline(record: Record) -> Predictor:
     named = "feature_names_in_" in first.fields
     names = tuple(first.texts("feature_names_in_")) if named else None
     scalings = tuple(_scaling(part, inner.machine.n_features) for part in parts)
+    for size in (-ORDINARY_NUMBERS, ORDINARY_NUMBERS):
+        rows = np.full((1, inner.machine.n_features), size)
+        with np.errstate(all="ignore"):
+            for scaling in scalings:
+                rows = scaling.applied(rows)
+        if not np.isfinite(rows).all():
+            raise ModelFileError("a scale of the pipeline is too small for its numbers")
     return replace(inner, scalings=scalings, feature_names=names)
 
 

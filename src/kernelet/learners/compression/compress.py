@@ -74,8 +74,7 @@ def compress(
     n_vectors : int or "auto"
         At most this many; "auto" takes as few as keep ``max_error``.
     X, y : arrays, default=None
-        Rows, as the model takes them, to measure ``score_error_`` on; training rows and labels for
-        ``refit``.
+        Rows as the model takes them, to measure ``score_error_`` on; with labels, for ``refit``.
     max_error : float, default=0.005
         For "auto": the largest ``score_error_``, the root mean square of the differences between
         scores on X divided by that of the scores; without X the largest ``relative_error_``.

@@ -23,6 +23,7 @@ from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.compression.unwrapping import Unwrapped, unwrapped
 from kernelet.learners.wrappers.table_model import TableModel
 from kernelet.persistence import ModelFileError, Record, from_record, register, to_record
+from kernelet.persistence.predictors import ORDINARY_NUMBERS
 from kernelet.persistence.values import decode_value, encode_value
 
 # The fitted numbers of each scaler, one for each column, and the parameter without which they may
@@ -33,10 +34,6 @@ _FITTED: dict[type, dict[str, str | None]] = {
     MaxAbsScaler: {"scale_": None},
     RobustScaler: {"center_": "with_centering", "scale_": "with_scaling"},
 }
-
-
-# Numbers of this size must be finite once they are scaled.
-_ORDINARY = 1e6
 
 
 def savable(model: object) -> object:
@@ -116,7 +113,7 @@ def _read_pipeline(record: Record) -> Pipeline:
         raise ModelFileError(f"a {record.part('estimator').kind} where an estimator should be")
     if any(step.n_features_in_ != estimator.n_features_in_ for step in steps):
         raise ModelFileError("the steps of the pipeline are for different numbers of features")
-    for size in (-_ORDINARY, _ORDINARY):
+    for size in (-ORDINARY_NUMBERS, ORDINARY_NUMBERS):
         _check_range(steps, size, estimator.n_features_in_)
     return Pipeline(list(zip(names, [*steps, estimator], strict=True)))
 
