@@ -47,15 +47,23 @@ def sizes(monkeypatch):
         write_atomically(path.removesuffix(".size") + ".about", b"a size")
 
 
+# What is written for an ending that is not alone.
+SECOND_FILES = {
+    ".c": [".c", ".h"],
+    ".h": [".c", ".h"],
+    ".mjs": [".mjs", ".d.mts"],
+    ".js": [".js", ".d.ts"],
+}
+
+
 @pytest.mark.parametrize("ending", [".c", ".h", ".onnx", ".mjs", ".js", ".json"])
 def test_a_fit_writes_what_an_export_of_its_model_is(ending, call, folder):
     written = {}
     for where, words in (("fit", FIT), ("export", ("export", "model.kernelet"))):
         (folder / where).mkdir(exist_ok=True)
         document = call(*words, "-o", f"{where}/m{ending}", "--json").document
-        names = (
-            [f"{where}/m.c", f"{where}/m.h"] if ending in (".c", ".h") else [f"{where}/m{ending}"]
-        )
+        endings = SECOND_FILES.get(ending, [ending])
+        names = [f"{where}/m{each}" for each in endings]
         assert document["files"] == names
         written[where] = [(folder / name).read_bytes() for name in names]
         if ending in (".c", ".h"):

@@ -122,7 +122,8 @@ def checked_package_name(name: str) -> str:
     ValueError: name must be one that npm takes for a package, got 'My model': lower-case letters, \
 digits, hyphens, points and underscores, such as my-model or @me/my-model.
     """
-    if not _NAME.fullmatch(str(name)) or len(name) > _LONGEST_NAME:
+    given: object = name
+    if not isinstance(given, str) or not _NAME.fullmatch(given) or len(given) > _LONGEST_NAME:
         raise ValueError(
             f"name must be one that npm takes for a package, got {name!r}: lower-case letters, "
             "digits, hyphens, points and underscores, such as my-model or @me/my-model."
