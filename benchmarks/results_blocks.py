@@ -90,6 +90,7 @@ SMALL_COLUMNS = {
     "SparseSVC": "sparse_svc_bytes",
     "network": "network",
     "ProtoNN": "protonn",
+    "Nyström": "nystroem",
     "boosting": "boosting",
     "forest": "forest",
     "tree": "tree",
@@ -126,6 +127,9 @@ TABLES: Mapping[str, QuotedTable] = {
             Column("Nyström, 200", "{error:.1f} %", NYSTROEM.format(200)),
             Column("full SVM", "{error:.1f} % ({n_vectors:.0f})", "method=svc_ovr"),
         ),
+    ),
+    "bytes-two-classes": small_table(
+        1, "banana", "breast_cancer", "german", "image", "titanic", "waveform"
     ),
     "bytes-2": small_table(2, "optdigits", "pendigits", "satimage", "usps", "letter"),
     "bytes-8": small_table(8, "optdigits", "pendigits", "satimage", "usps", "letter", "mnist"),

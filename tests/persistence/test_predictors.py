@@ -19,7 +19,7 @@ from kernelet.kernels import Gaussian
 from kernelet.machine import CalibratedMachine, TemperatureCalibration
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.machine.reading import Reading
-from kernelet.persistence import to_record
+from kernelet.persistence import Record, to_record
 from kernelet.persistence.container import write_record
 from tests.learners.test_estimators import FRAME, MAKERS, SPECIES, model_of
 
@@ -88,16 +88,37 @@ def test_pipelines_and_calibrations_that_came_from_wrappers(name, dtype, path):
         RobustScaler(with_centering=False),
         RobustScaler(with_scaling=False),
         MaxAbsScaler(),
+        *([MaxAbsScaler(clip=True)] if "clip" in MaxAbsScaler().get_params() else []),
     ],
     ids=repr,
 )
 def test_scalers_with_parts_left_out(scaler, path):
     rows = wrapped_models.ROWS
     model = make_pipeline(scaler, SVC(gamma=0.1)).fit(rows[::2], wrapped_models.SPECIES[::2])
+    rows = np.vstack([rows, 3.0 * rows])  # beyond the range of the fit
     kernelet.save(model, path)
     predictor = kernelet.load_predictor(path)
     assert_array_equal(predictor.predict(rows), model.predict(rows))
     assert_same_answers(predictor, kernelet.load(path), rows)
+
+
+@pytest.mark.parametrize("spoil", ["array", "table"])
+def test_damaged_pipelines(spoil, path):
+    model = make_pipeline(StandardScaler(), SVC()).fit(wrapped_models.ROWS, wrapped_models.SPECIES)
+    record = to_record(model)
+    if spoil == "array":
+        del record.parts["step0"].arrays["mean_"]
+        message = "the array 'mean_' of StandardScaler is missing"
+    else:
+        encoder = to_record(ColumnEncoder.fit({name: [0.0, 1.0] for name in "abcd"}))
+        record = Record(
+            "TableModel", {"target": None}, parts={"encoder": encoder, "estimator": record}
+        )
+        message = "a Pipeline where an estimator should be"
+    write_record(record, path)
+    for read in (kernelet.load, kernelet.load_predictor):
+        with pytest.raises(kernelet.ModelFileError, match=message):
+            read(path)
 
 
 def test_the_learner_of_the_guide_is_among_them():

@@ -1,4 +1,4 @@
-"""What TypeScript is told of an exported module: a file of declarations beside it."""
+"""The types of an exported module for TypeScript: a file of declarations beside it."""
 
 from __future__ import annotations
 

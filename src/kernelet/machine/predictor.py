@@ -85,6 +85,8 @@ class Predictor:
         d = self.machine.n_features
         if self.feature_names is not None and len(self.feature_names) != d:
             raise ValueError(f"there must be {d} feature_names, got {len(self.feature_names)}.")
+        if self.encoder is not None and self.scalings:
+            raise ValueError("the columns of an encoder are scaled by it; leave out scalings.")
         if self.encoder is not None and self.encoder.n_features != d:
             raise ValueError(
                 f"the columns give {self.encoder.n_features} features, but the machine is for {d}."

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.machine import KernelMachine, Predictor, SigmoidCalibration
 from kernelet.machine.columns import ColumnEncoder
 from kernelet.machine.reading import Reading
@@ -57,7 +58,7 @@ def predictor_of(record: Record) -> Predictor:
         return replace(inner, calibration=_calibration(record), labels_by_scores=by_scores)
     if record.kind == "TableModel":
         estimator = record.part("estimator")
-        if estimator.kind in ("KernelMachine", "CalibratedMachine", "TableModel"):
+        if estimator.kind in ("KernelMachine", "CalibratedMachine", "TableModel", "Pipeline"):
             raise ModelFileError(f"a {estimator.kind} where an estimator should be")
         encoder: ColumnEncoder = from_record(record.part("encoder"), ColumnEncoder)
         return replace(predictor_of(estimator), encoder=encoder)
@@ -94,16 +95,24 @@ def _scaling(record: Record, n_features: int) -> Scaling:
         raise ModelFileError(f"the scales of {record.kind} must be positive")
     given = record.value("params", dict)
     params = {name: decode_value(value, record) for name, value in given.items()}
-    scale = numbers.get("scale_")
+
+    def step(name: str, switch: str | None = None) -> FloatArray | None:
+        """The numbers of an array, unless a parameter switches them off."""
+        if switch is not None and not params.get(switch, True):
+            return None
+        if name not in numbers:
+            raise ModelFileError(f"the array {name!r} of {record.kind} is missing")
+        return numbers[name]
+
+    if record.kind == "StandardScaler":
+        return Scaling(step("mean_", "with_mean"), step("scale_", "with_std"))
+    if record.kind == "RobustScaler":
+        return Scaling(step("center_", "with_centering"), step("scale_", "with_scaling"))
+    if record.kind == "MaxAbsScaler":
+        return Scaling(divided=step("scale_"), limits=(-1.0, 1.0) if params.get("clip") else None)
     if record.kind == "MinMaxScaler":
         limits = tuple(params.get("feature_range", (0.0, 1.0))) if params.get("clip") else None
-        if scale is None or "min_" not in numbers:
-            raise ModelFileError("an array of MinMaxScaler is missing")
-        return Scaling(multiplied=scale, added=numbers["min_"], limits=limits)
-    if record.kind in ("StandardScaler", "RobustScaler", "MaxAbsScaler"):
-        centre = "mean_" if record.kind == "StandardScaler" else "center_"
-        uses_centre = params.get("with_mean", True) and params.get("with_centering", True)
-        return Scaling(numbers.get(centre) if uses_centre else None, scale)
+        return Scaling(multiplied=step("scale_"), added=step("min_"), limits=limits)
     raise ModelFileError(f"a {record.kind} where a scaler should be")
 
 

@@ -218,6 +218,40 @@ class TestPipelines:
                 assert_array_equal(other.predict(frame), model.predict(frame))
                 assert_array_equal(other.feature_names_in_, list("abcd"))
 
+    @pytest.mark.parametrize("numbers", [["width"], []])
+    def test_columns_with_weights_or_without_names(self, numbers, tmp_path):
+        columns = ColumnTransformer(
+            [("all", StandardScaler(), ["length", "weight"]), ("more", MinMaxScaler(), numbers)],
+            transformer_weights={"all": 3.0} if numbers else None,
+        )
+        model = make_pipeline(columns, SVC()).fit(frame(), SPECIES)
+        if numbers:  # our columns have no weights
+            with pytest.raises(TypeError, match="cannot hold the step 'columntransformer'"):
+                save(model, tmp_path / "m.kernelet")
+            return
+        save(model, tmp_path / "m.kernelet")
+        loaded = load(tmp_path / "m.kernelet")
+        assert_allclose(loaded.decision_function(frame()), model.decision_function(frame()))
+
+    def test_a_table_model_around_a_pipeline_is_not_written(self, tmp_path):
+        table = frame()[["length", "width"]].assign(kind=SPECIES)
+        inner = make_pipeline(StandardScaler(), kernelet.ReducedSVC(5, random_state=0))
+        model = kernelet.TableModel.fit(table, "kind", inner)
+        with pytest.raises(TypeError, match="fit TableModel with the last step alone"):
+            save(model, tmp_path / "m.kernelet")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_switches_that_are_turned_after_the_fit(self, tmp_path):
+        scaler = StandardScaler().fit(ROWS).set_params(with_std=False, with_mean=False)
+        model = Pipeline([("as it is", scaler), ("svc", SVC(gamma=1e-6).fit(ROWS, SPECIES))])
+        save(model, tmp_path / "m.kernelet")
+        for read in (load, kernelet.load_predictor):
+            found = read(tmp_path / "m.kernelet").decision_function(ROWS)
+            assert_allclose(found, model.decision_function(ROWS))
+        kernelet.export.json(model, tmp_path / "m.json")
+        found = kernelet.export.read_json(tmp_path / "m.json").decision_function(ROWS)
+        assert_allclose(found, model.decision_function(ROWS))
+
     def test_any_step_may_be_in_front(self):
         model = fit(make_pipeline(StandardScaler(), PCA(3), SVC()), SPECIES)
         assert_array_equal(compress(model, PLENTY).predict(ROWS), model.predict(ROWS))
@@ -288,6 +322,39 @@ class TestProbabilities:
         ):
             with pytest.raises(ValueError, match=r"3 models.*ensemble=False.*kernelet\.calibrate"):
                 take()
+
+    @pytest.mark.parametrize("write", [save, kernelet.export.json, kernelet.export.c])
+    def test_scores_of_pairs_in_a_search_over_folds(self, write, tmp_path):
+        inner = SVC(decision_function_shape="ovo")
+        model = CalibratedClassifierCV(inner, ensemble=False, cv=2).fit(ROWS, SPECIES)
+        with pytest.raises((TypeError, ValueError), match='decision_function_shape="ovr"'):
+            write(model, tmp_path / "model.c")
+        with pytest.raises(ValueError, match='decision_function_shape="ovr"'):
+            compress(model, 5)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_votes_of_one_pair(self):
+        inner = OneVsOneClassifier(SVC(gamma=0.4))
+        model = CalibratedClassifierCV(inner, ensemble=False, cv=2).fit(ROWS, PAIR)
+        with pytest.raises(ValueError, match="leave out the OneVsOneClassifier"):
+            compress(model, 5)
+
+    def test_those_of_several_relevance_machines_are_lost_with_a_warning(self, tmp_path):
+        inner = kernelet.RelevanceVectorClassifier(gamma=0.5)
+        model = OneVsRestClassifier(inner).fit(ROWS / ROWS.std(axis=0), SPECIES)
+        with pytest.warns(UserWarning, match="probabilities of the OneVsRestClassifier are lost"):
+            save(model, tmp_path / "m.kernelet")
+
+    @pytest.mark.parametrize("refit", ["none", "margin", "direct"])
+    def test_other_scores_have_other_probabilities(self, refit):
+        svc = SVC(C=10.0).fit(ROWS, SPECIES)
+        model = calibrate(svc, ROWS, SPECIES)
+        if refit == "none":
+            assert isinstance(compress(model, 20, ROWS, SPECIES), CalibratedClassifier)
+            return
+        with pytest.warns(UserWarning, match=f'left out, as refit="{refit}" learns other scores'):
+            small = compress(model, 20, ROWS, SPECIES, refit=refit)
+        assert not hasattr(small, "predict_proba")
 
     def test_isotonic_regression_is_refused(self):
         model = CalibratedClassifierCV(SVC(), ensemble=False, method="isotonic").fit(ROWS, PAIR)

@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, compress, save, compare."""
     from kernelet.cli.model import read_model
     from kernelet.cli.tasks import task_of
-    from kernelet.learners import CalibratedClassifier, compress
+    from kernelet.learners import compress
 
     output = Output.from_arguments(arguments)
     stem = f"{Path(arguments.model).stem}-{arguments.vectors}-vectors"
@@ -110,16 +110,12 @@ def run(arguments: argparse.Namespace) -> None:
     destination = ModelOutput.of(path, arguments.dtype)
     destination.check_files()
     model = read_model(arguments.model)
-    estimator = model.estimator
-    if isinstance(estimator, CalibratedClassifier):
-        estimator = estimator.estimator_
-        output.warn("the probabilities are left out; they belong to the larger machine")
     options, table, target = _options(arguments, model, output)
     start = time.perf_counter()
     text = f"compressing {model.machine.n_vectors} vectors"
     with output.hearing_warnings(), progress_bar(output, text, None, ""):
         try:
-            small = compress(estimator, arguments.vectors, **options)
+            small = compress(model.estimator, arguments.vectors, **options)
         except (TypeError, ValueError) as error:
             raise ModelError(f"{arguments.model}: {one_line(error)}") from error
     seconds = time.perf_counter() - start
@@ -168,8 +164,11 @@ def _options(
 def _report(
     large: Model, small: Model, figures: list[Figures], seconds: float, output: Output
 ) -> None:
-    relative = getattr(small.estimator, "relative_error_", None)
-    on_table = getattr(small.estimator, "score_error_", math.nan)
+    from kernelet.learners.compression.unwrapping import unwrapped
+
+    compressed = unwrapped(small.estimator).model
+    relative = getattr(compressed, "relative_error_", None)
+    on_table = getattr(compressed, "score_error_", math.nan)
     if not output.quiet:
         rows = [
             [name, str(model.machine.n_vectors), size(model.machine.nbytes)]

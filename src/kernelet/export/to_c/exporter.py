@@ -60,9 +60,9 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     """Write a model as C99, a header and a source that need nothing but math.h.
 
     The functions are named by the file. For ``digits.c``: ``digits_decision_function(x, scores)``,
-    ``digits_predict(x)`` (a class number, an index into ``digits_labels``), for models with
-    probabilities ``digits_predict_proba(x, probabilities)``, and each of them for many rows with
-    ``_batch``. They use no heap and keep no state, so any number of threads or interrupts may call
+    ``digits_predict(x)`` (a class number, an index into ``digits_labels``; texts are a
+    macro in q7, ``DIGITS_LABEL_NAMES``), for models with probabilities
+    ``digits_predict_proba(x, probabilities)``, and each of them for many rows with ``_batch``. They use no heap and keep no state, so any number of threads or interrupts may call
     them at once. Tables are const and stay in flash. The header states what a row holds, and what
     a prediction costs.
 

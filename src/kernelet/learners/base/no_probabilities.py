@@ -34,8 +34,3 @@ ONE_SCORE_A_CLASS: Any = NoProbabilities(
 CANNOT_BE_FITTED: Any = NoProbabilities(
     "kernelet.calibrate(model, X, y) adds them, on rows that the model has not seen."
 )
-# `calibrate` has no form for votes of pairs.
-ONE_SCORE_A_PAIR: Any = NoProbabilities(
-    "scikit-learn's CalibratedClassifierCV(FrozenEstimator(model)).fit(X, y) adds them, on rows "
-    "that the model has not seen."
-)

@@ -39,7 +39,7 @@ def shift_and_scale(step: object, n_columns: int) -> tuple[FloatArray, FloatArra
     shift = scale = None
     if isinstance(step, StandardScaler):
         shift = step.mean_ if step.with_mean else None
-        scale = step.scale_
+        scale = step.scale_ if step.with_std else None
     elif isinstance(step, MinMaxScaler) and not step.clip:
         low = step.feature_range[0]
         shift, scale = step.data_min_ - low / step.scale_, 1.0 / step.scale_

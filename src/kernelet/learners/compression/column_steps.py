@@ -29,8 +29,8 @@ def table_encoder(steps: Sequence[tuple[str, Any]]) -> ColumnEncoder | None:
     ColumnEncoder or None
         None unless there is one step: a ColumnEncoder, or a ColumnTransformer of scalers,
         SimpleImputer and OneHotEncoder, fitted on a data frame, that takes each column once. Where
-        there is no imputer a missing number, which scikit-learn refuses, counts as the shift of its
-        scaler.
+        there is no imputer, a missing number, which scikit-learn refuses, is replaced by the shift
+        of its scaler.
 
     Examples
     --------
@@ -50,11 +50,14 @@ def table_encoder(steps: Sequence[tuple[str, Any]]) -> ColumnEncoder | None:
         return step
     if not isinstance(step, ColumnTransformer) or not hasattr(step, "feature_names_in_"):
         return None
+    if step.transformer_weights:
+        return None
     columns: list[Number | Category] = []
     for _, transformer, chosen in step.transformers_:
-        if _is(transformer, "drop"):
+        names = _names(step, chosen)
+        if _is(transformer, "drop") or not names:  # without columns it has not been fitted
             continue
-        made = _columns(transformer, _names(step, chosen))
+        made = _columns(transformer, names)
         if made is None:
             return None
         columns += made

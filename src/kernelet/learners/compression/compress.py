@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +21,7 @@ from kernelet.learners.compression.fewest_vectors import (
     warn_of_fewer,
 )
 from kernelet.learners.compression.sklearn_adapters import Adapted, adapt
-from kernelet.learners.compression.unwrapping import unwrapped
+from kernelet.learners.compression.unwrapping import Unwrapped, unwrapped
 from kernelet.learners.direct.coefficient_bits import in_few_bits
 from kernelet.learners.direct.few_bits import svm_judge
 from kernelet.learners.direct.fixed_vectors import learn_with_vectors
@@ -108,12 +108,23 @@ def compress(
     (60, True)
     """
     again = _Again.checked(refit, vector_bits, n_init, max_iter, random_state)
-    warn_of_losses(inner := unwrapped(model))
+    warn_of_losses(inner := _with_its_scores(unwrapped(model), refit))
     adapted, X = adapt(inner.model), inner.rows(X)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
     error = None if X is None or rows is not None else ScoreError(adapted.machine, X)
     reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
     return inner.wrapped(_read_like(adapted, reduced, inner.model, error))
+
+
+def _with_its_scores(inner: Unwrapped, refit: str) -> Unwrapped:
+    """Without a calibration where other scores are learned, for which it would be wrong."""
+    if refit == "none" or inner.calibration is None:
+        return inner
+    lost = (
+        f'the probabilities are left out, as refit="{refit}" learns other scores; '
+        "kernelet.calibrate(model, X, y) makes new ones, on rows that the model has not seen."
+    )
+    return replace(inner, calibration=None, lost=lost)
 
 
 def _read_like(

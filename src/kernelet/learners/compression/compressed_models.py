@@ -18,7 +18,7 @@ from sklearn.base import (
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs, saved
-from kernelet.learners.base.no_probabilities import CANNOT_BE_FITTED, ONE_SCORE_A_PAIR
+from kernelet.learners.base.no_probabilities import CANNOT_BE_FITTED
 from kernelet.learners.base.parameters import choice
 from kernelet.learners.base.prediction_rows import (
     inliers_of_scores,
@@ -177,7 +177,7 @@ class CompressedPairwiseClassifier(ClassifierMixin, Compressed):
     classes_: NDArray[Any]
     decision_function_shape_: str
     break_ties_: bool
-    predict_proba = ONE_SCORE_A_PAIR
+    predict_proba = CANNOT_BE_FITTED
 
     def pair_scores(self, X: Any) -> FloatArray:
         """Scores of shape (n, n_classes (n_classes - 1) / 2); positive is for the earlier class."""

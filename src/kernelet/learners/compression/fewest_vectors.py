@@ -19,8 +19,8 @@ from kernelet.machine import KernelMachine
 # Smaller shares of the error allowed, such as the zero of a model that keeps its vectors, count as
 # this one: they say little about numbers in between, and zero has no logarithm.
 _LEAST_ERROR = 0.1
-# A number after one that was not enough is at most so many times that: the line through two errors
-# may lead too far, to numbers where each try costs most.
+# A number after one that was not enough is at most this many times that one: the line through two
+# errors may lead too far, to numbers where each try costs most.
 _LARGEST_STEP = 6
 
 

@@ -191,6 +191,7 @@ def _of_calibrated_cv(model: CalibratedClassifierCV) -> Unwrapped:
         )
     (only,) = fitted
     inner = unwrapped(only.estimator)
+    _check_calibrated_scores(inner.model)
     return replace(
         inner,
         model=_relabelled(inner.model, model.classes_),
@@ -198,6 +199,22 @@ def _of_calibrated_cv(model: CalibratedClassifierCV) -> Unwrapped:
         labels_by_scores=False,
         lost=None,
     )
+
+
+def _check_calibrated_scores(model: Any) -> None:
+    """Refuse scores that ours are not, so that a calibration of them would be wrong."""
+    n_classes = model.classes_.size
+    own = getattr(model, "decision_function_shape", "ovr")
+    if n_classes > 2 and getattr(model, "decision_function_shape_", own) == "ovo":
+        raise ValueError(
+            "the CalibratedClassifierCV calibrates a score for each pair of classes; fit the SVC "
+            'inside with decision_function_shape="ovr".'
+        )
+    if n_classes == 2 and isinstance(model, OneVsOneClassifier):
+        raise ValueError(
+            "the CalibratedClassifierCV calibrates the votes of one pair of classes; leave out the "
+            "OneVsOneClassifier, which changes nothing for two classes."
+        )
 
 
 def _relabelled(model: Any, classes: NDArray[Any]) -> Any:
@@ -264,7 +281,7 @@ def _of_several(model: OneVsRestClassifier | OneVsOneClassifier) -> Unwrapped:
     sigmoids = [each for each in shares if isinstance(each, SigmoidCalibration)]
     if len(sigmoids) < len(shares):
         if all(each is None for each in shares):
-            return found
+            return replace(found, lost=_lost_shares(model, inners))
         raise ValueError(
             "the estimators of the OneVsRestClassifier have calibrations of several kinds; "
             "calibrate the whole instead: CalibratedClassifierCV(OneVsRestClassifier(...), "
@@ -275,6 +292,16 @@ def _of_several(model: OneVsRestClassifier | OneVsOneClassifier) -> Unwrapped:
         np.concatenate([each.offsets for each in sigmoids]),
     )
     return replace(found, calibration=joined, labels_by_scores=first.labels_by_scores)
+
+
+def _lost_shares(model: Any, inners: list[Unwrapped]) -> str | None:
+    """What to say where the classifiers inside have probabilities of their own."""
+    if not any(hasattr(each.model, "predict_proba") for each in inners):
+        return None
+    return (
+        f"the probabilities of the {type(model).__name__} are lost; kernelet.calibrate(model, X, "
+        "y) makes others."
+    )
 
 
 _WRAPPERS: dict[type, Callable[[Any], Unwrapped]] = {

@@ -227,6 +227,11 @@ def read_target(
 
 def _write(model: TableModel) -> Record:
     parts = {"encoder": to_record(model.encoder), "estimator": to_record(model.estimator)}
+    if parts["estimator"].kind in ("Pipeline", "TableModel"):
+        raise TypeError(
+            "a model file cannot hold a TableModel around a pipeline; fit TableModel with the last "
+            "step alone, as it scales the columns itself."
+        )
     return Record("TableModel", {"target": model.target}, parts=parts)
 
 

@@ -60,7 +60,7 @@ Learn = Callable[[DirectSettings, np.random.RandomState], LearnedVectors]
 
 @dataclass
 class TimedChoice:
-    """A choice that has to end in time, and what can be told of it.
+    """A choice that has to end in time, and what is known of it.
 
     Attributes
     ----------
