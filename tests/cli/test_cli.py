@@ -448,7 +448,7 @@ def assert_same_fit(printed, shown):
         assert line.split()[:1] == expected.split()[:1]
         if "bytes, q7" in line:
             (n_bytes, most), (as_shown, _) = (re.findall(r"\d+", t)[:2] for t in (line, expected))
-            assert int(n_bytes) <= int(most) == 1200
+            assert int(n_bytes) <= int(most) == 400
             assert int(n_bytes) == pytest.approx(int(as_shown), rel=0.05)
         if line.startswith("test error"):
             errors = [float(text.split()[2]) for text in (line, expected)]

@@ -145,3 +145,31 @@ def test_mistakes_of_one_kind_have_its_exit_code(call):
     outputs = ("--csv", "no/a.csv", "-o", "neither/b.kernelet")
     done = call("frontier", "train.csv", "-t", "species", *outputs)
     assert done.code == 5 and "kernelet frontier: 2 mistakes" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "lost"),
+    [
+        ("predict kept.kernelet train.csv -o train.csv", "train.csv is the table"),
+        ("predict kept.kernelet train.csv -o kept.kernelet", "kept.kernelet is the model"),
+        ("compress kept.kernelet -m 2 --table rest.csv -o rest.csv", "rest.csv is the table"),
+        ("frontier train.csv -t species --csv ./train.csv", "./train.csv is the table"),
+        ("fit train.csv -t species -m 3 --test rest.csv -o rest.csv", "rest.csv is the table for"),
+    ],
+)
+def test_what_is_read_is_not_overwritten(words, lost, call, folder):
+    text = (folder / "train.csv").read_text()
+    (folder / "rest.csv").write_text(text)
+    call("fit", "train.csv", "-t", "species", "-m", 3, "-o", "kept.kernelet", "--max-iter", 3)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = call(*words.split())
+    assert done.code == 2
+    assert lost in done.err and "would be lost; choose another file" in done.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_budget_in_bytes_counts_one_type(call):
+    words = "fit train.csv -t species --max-bytes 300 --dtype float64 -o m.c"
+    done = call(*words.split())
+    assert done.code == 2
+    assert "--max-bytes counts the integers of q7" in done.err and "leave --dtype out" in done.err

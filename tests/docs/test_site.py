@@ -24,7 +24,16 @@ HOWTOS = [
     for page in PAGES
     if page not in EXPORTS and any(block.language == "python" for block in blocks(page))
 ]
-THEIRS = {"CalibratedClassifierCV", "KernelRidge", "LinearSVC", "NuSVC", "NuSVR", "SVC", "SVR"}
+THEIRS = {
+    "CalibratedClassifierCV",
+    "GridSearchCV",
+    "KernelRidge",
+    "LinearSVC",
+    "NuSVC",
+    "NuSVR",
+    "SVC",
+    "SVR",
+}
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 SUBPACKAGES = (
     "datasets",

@@ -121,7 +121,8 @@ class Export:
             ending = form.endings[0]
             named = Path(self.path).with_suffix(ending)
             raise UsageError(
-                f"a file for {form.name} ends in {ending}, which another file shares: -o {named}"
+                f"{self.path} is no name for {form.name}; say -o {named}, beside which "
+                f"{named.with_suffix(form.headers[0])} is written"
             )
         for file in self.files:
             check_output(file, is_model=True)

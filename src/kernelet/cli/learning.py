@@ -163,7 +163,7 @@ def learn_again(
     rows = data.rows(encoder)
     text = f"learning from all {rows.shape[0]} rows"
     try:
-        interrupted = _fit(estimator, rows, data, output, text)
+        interrupted = _fit(estimator, rows, data, output, text, is_again=True)
     except Interrupted:  # what has been learned from some rows is left
         fit.learned.interrupted = True
         return
@@ -183,6 +183,7 @@ def _fit(
     output: Output,
     text: str,
     is_choice: bool = False,
+    is_again: bool = False,
 ) -> bool:
     """Fit, with a bar on a terminal; returns whether Ctrl-C ended it."""
     most = estimator.get_params().get("max_iter", 0)
@@ -202,6 +203,8 @@ def _fit(
             raise CommandError(one_line(error)) from error
         if interrupts:  # which is why the fit has not converged
             caught[:] = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    if is_again:  # the rows in use have been said
+        return bool(interrupts)
     # the last of several fits says nothing of the others
     data.remark_on_rows(time.perf_counter() - start, [] if is_choice else steps, output)
     return bool(interrupts)

@@ -35,7 +35,7 @@ from kernelet.cli.errors import (
 )
 from kernelet.cli.output import say
 from kernelet.cli.progress import starting
-from kernelet.cli.writing import end_stdout, printing
+from kernelet.cli.writing import end_stdout, overwriting_checks, printing
 
 COMMANDS = ("demo", "fit", "predict", "evaluate", "compress", "frontier", "info", "export")
 EPILOG = """in a minute:
@@ -87,8 +87,9 @@ class _Parser(argparse.ArgumentParser):
         command = self.commands[arguments.command]
         mistakes = [*self.mistakes, *command.mistakes, *command.unrecognized(unknown)]
         found = []
-        if is_checked and command.checks is not None:
-            found = found_by(command.checks(arguments), command.unread)
+        if is_checked:
+            own = [] if command.checks is None else command.checks(arguments)
+            found = found_by([*own, *overwriting_checks(arguments)], command.unread)
         if len(mistakes) == 1 and not found:
             command.error(mistakes[0])
         if len(found) == 1 and not mistakes:

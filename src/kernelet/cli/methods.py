@@ -124,6 +124,10 @@ def make_estimator(arguments: argparse.Namespace, n_vectors: int | str | None) -
         wanted.setdefault("random_state", arguments.seed)
     if n_vectors is not None and "n_vectors" in known:
         wanted["n_vectors"] = n_vectors
+    if n_vectors == "auto":  # then all else is chosen as well, whatever the defaults of the method
+        for name in ("C", "learn_kernel"):
+            if name in known:
+                wanted.setdefault(name, "auto")
     return method.factory(**wanted)
 
 

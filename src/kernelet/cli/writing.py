@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from kernelet.cli.errors import OutputError, one_line
+from kernelet.cli.errors import Check, OutputError, UsageError, one_line
 
 
 def check_output(path: str | None, is_model: bool = False) -> None:
@@ -33,6 +35,34 @@ def check_output(path: str | None, is_model: bool = False) -> None:
         raise OutputError(f"nothing can be written in the folder {folder}; choose another")
     if target.exists() and not os.access(target, os.W_OK):
         raise OutputError(f"{path} is write-protected; choose another output")
+
+
+# Arguments that name files to read, and files to write.
+_INPUTS = {"table": "table", "model": "model", "test": "table for --test"}
+_OUTPUTS = ("output", "csv", "png")
+
+
+def overwriting_checks(arguments: argparse.Namespace) -> list[Check]:
+    """Whether an output is a file that is read, and would be lost.
+
+    A model may take the place of that which it was made of: `kernelet compress`.
+    """
+    return [
+        ((output, given), partial(_check_overwriting, arguments, output, given))
+        for output in _OUTPUTS
+        for given in _INPUTS
+        if not (arguments.command == "compress" and given == "model")
+    ]
+
+
+def _check_overwriting(arguments: argparse.Namespace, output: str, given: str) -> None:
+    path, read = getattr(arguments, output, None), getattr(arguments, given, None)
+    if path is None or read is None or not os.path.isfile(path) or not os.path.isfile(read):
+        return
+    if os.path.samefile(path, read):
+        raise UsageError(
+            f"{path} is the {_INPUTS[given]}, which would be lost; choose another file"
+        )
 
 
 @contextmanager

@@ -436,6 +436,10 @@ class TestTargets:
 
 
 class TestErrors:
+    def test_a_class_instead_of_a_model(self):
+        with pytest.raises(TypeError, match=r"SVC is a class; give a fitted model, SVC\(\.\.\.\)"):
+            compress(SVC, 5)
+
     @pytest.mark.parametrize(
         "model",
         [

@@ -92,6 +92,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     return [
         (("output",), lambda: check_model_output(output, dtype)),
         (("output", "dtype"), lambda: check_output_dtype(output, dtype)),
+        (("dtype", "max_bytes"), lambda: _check_counted_dtype(arguments)),
         (("test", "holdout"), lambda: _check_test(arguments)),
         (("probabilities", "test", "holdout", *method, *budget), lambda: _check_rows(arguments)),
         (("probabilities", "method"), lambda: _check_probabilities(arguments)),
@@ -103,6 +104,14 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
         (("target", "method"), lambda: _check_target(arguments)),
         (("table", "target", "format", "method"), lambda: _check_table(arguments)),
     ]
+
+
+def _check_counted_dtype(arguments: argparse.Namespace) -> None:
+    if arguments.max_bytes is not None and arguments.dtype not in (None, "q7"):
+        raise UsageError(
+            f"--max-bytes counts the integers of q7 (float32 for kernels that have none), not "
+            f"{arguments.dtype}; leave --dtype out"
+        )
 
 
 def _check_test(arguments: argparse.Namespace) -> None:

@@ -60,11 +60,12 @@ def c(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32") -> CS
     """Write a model as C99, a header and a source that need nothing but math.h.
 
     The functions are named by the file. For ``digits.c``: ``digits_decision_function(x, scores)``,
-    ``digits_predict(x)`` (a class number, an index into ``digits_labels``; texts are a
-    macro in q7, ``DIGITS_LABEL_NAMES``), for models with probabilities
-    ``digits_predict_proba(x, probabilities)``, and each of them for many rows with ``_batch``. They use no heap and keep no state, so any number of threads or interrupts may call
-    them at once. Tables are const and stay in flash. The header states what a row holds, and what
-    a prediction costs.
+    ``digits_predict(x)`` (a class number, an index into ``digits_labels``; with q7,
+    texts are a macro instead, ``DIGITS_LABEL_NAMES``), for models with probabilities
+    ``digits_predict_proba(x, probabilities)``, and each of them for many rows with ``_batch``. They
+    use no heap and keep no state, so any number of threads or interrupts may call them at once.
+    Tables are const and stay in flash. The header states what a row holds, and what a prediction
+    costs.
 
     A row of a TableModel holds one number for each column: a category is the number of its text,
     which ``digits_category(column, text)`` finds; NaN is a missing value, as the model takes it.

@@ -107,6 +107,10 @@ def unwrapped(model: Any) -> Unwrapped:
     >>> unwrapped(pipeline).model, [name for name, _ in unwrapped(pipeline).steps]
     (SVC(), ['standardscaler'])
     """
+    if isinstance(model, type):
+        raise TypeError(
+            f"{model.__name__} is a class; give a fitted model, {model.__name__}(...).fit(X, y)."
+        )
     if hasattr(model, "best_estimator_"):
         return unwrapped(model.best_estimator_)
     if isinstance(model, FrozenEstimator):
