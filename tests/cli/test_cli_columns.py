@@ -275,6 +275,10 @@ class TestColumns:
         (warned,) = self.fit(call, table).document["warnings"]
         assert "column 'name' has 110 categories in 400 rows" in warned
         assert "--drop name" in warned and self.features() == ["name", "x"]
+        few = table.assign(name=[f"{i % 30} %" for i in range(400)])
+        assert self.fit(call, few).document["warnings"] == []
+        (warned,) = self.fit(call, few[:120]).document["warnings"]
+        assert "column 'name' has 30 categories in 120 rows" in warned
 
     @pytest.mark.parametrize("is_shuffled", [False, True])
     def test_numbers_of_rows_are_worth_a_word(self, is_shuffled, rows, call):
@@ -285,7 +289,22 @@ class TestColumns:
         assert "column 'nr' counts from 1 to 90, each number once" in warned
         assert "--drop nr" in warned and self.features() == ["x", "nr"]
         numbers[numbers == 90] = 91
-        assert self.fit(call, rows.assign(nr=numbers)).document["warnings"] == []
+        assert self.fit(call, rows.assign(count=numbers)).document["warnings"] == []
+
+    @pytest.mark.parametrize("name", ["id", "nr", "Customer ID", "row_number"])
+    def test_ids_with_gaps_are_worth_a_word(self, name, rows, call):
+        ids = np.random.default_rng(0).permutation(500)[:90]
+        (warned,) = self.fit(call, rows.assign(**{name: ids})).document["warnings"]
+        assert f"column '{name}' has another whole number in each row" in warned
+        assert "--drop" in warned
+        ids[1] = ids[0]
+        assert self.fit(call, rows.assign(**{name: ids})).document["warnings"] == []
+
+    def test_classes_that_differ_by_blanks_are_worth_a_word(self, rows, call):
+        table = rows.assign(y=np.where(np.arange(90) % 3 == 0, "up ", rows["y"]))
+        (warned,) = self.fit(call, table).document["warnings"]
+        assert "the target 'y' has 'up', 'up '" in warned
+        assert "taken as different classes" in warned
 
     @pytest.mark.parametrize(
         "how",

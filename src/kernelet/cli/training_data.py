@@ -14,7 +14,7 @@ from kernelet.cli.labels import target_values
 from kernelet.cli.methods import METHODS
 from kernelet.cli.output import Output, duration
 from kernelet.cli.tables.arrays import npz_others
-from kernelet.cli.tables.column_checks import checked_columns
+from kernelet.cli.tables.column_checks import checked_columns, warn_of_alike
 from kernelet.cli.tables.reading import read_table
 from kernelet.cli.tables.sources import Source
 from kernelet.cli.tables.table import Table, is_text, missing_cells
@@ -149,6 +149,8 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     if target is not None:
         target_values(chosen, target, " with --drop-missing")
     labels = task.training_values(chosen, target, arguments.max_classes)
+    if labels.dtype.kind == "U":
+        warn_of_alike(f"the target {target!r}", "classes", np.unique(labels).tolist(), output)
     wanted = [*arguments.text, *arguments.only]
     features = checked_columns(chosen.without(target), wanted, output)
     data = TrainingTable(features, labels, target, task)

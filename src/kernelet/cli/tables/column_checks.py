@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,16 @@ from kernelet.machine.cells import as_texts
 _MANY_TEXTS = 50
 # With no value twice there is nothing to learn, unless the table is a toy.
 _FEW_ROWS = 20
-# More categories than this, and more than a tenth of the rows, are worth a word.
-_MANY_CATEGORIES = 100
+# More categories than one of these, and more than that share of the rows, are worth a word.
+_MANY_CATEGORIES = {100: 0.1, 20: 0.2}
 # Those that `ColumnEncoder.fit` takes by default.
 _MOST_CATEGORIES = 1000
 # The share of texts that must be dates for a column of dates: some may be mistyped.
 _MOSTLY = 0.9
 # Texts that are looked at for it: their share is then known to a hundredth or two.
 _ENOUGH_DATES = 1000
+
+_is_id_name = re.compile(r"(?:.*[ _-])?(?:id|nr|no|number|index|row|key)", re.IGNORECASE).fullmatch
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY = (
@@ -104,6 +106,11 @@ def _check_numbers(table: Table, name: str, is_wanted: bool, output: Output) -> 
             f"column {name!r} counts from {values.min():.0f} to {values.max():.0f}, each number "
             f"once, like the numbers of rows; leave it out with --drop {quoted(name)} if it is that"
         )
+    elif not is_wanted and _is_id_name(name) and _are_distinct(values):
+        output.warn(
+            f"column {name!r} has another whole number in each row and the name of an id; leave it "
+            f"out with --drop {quoted(name)} if it is one"
+        )
 
 
 def _are_dates(values: NDArray[Any]) -> bool:
@@ -121,6 +128,12 @@ def _counts_rows(values: NDArray[Any]) -> bool:
     if n <= _FEW_ROWS or values.max() - values.min() != n - 1:  # quick, and nearly always true
         return False
     return bool((np.diff(np.sort(values)) == 1).all())
+
+
+def _are_distinct(values: NDArray[Any]) -> bool:
+    """Whether these are whole numbers, no two of them equal."""
+    is_whole = bool((values % 1 == 0).all())
+    return len(values) > _FEW_ROWS and is_whole and np.unique(values).size == len(values)
 
 
 def _is_left_out(table: Table, name: str, is_wanted: bool, output: Output) -> bool:
@@ -167,18 +180,24 @@ def _is_left_out(table: Table, name: str, is_wanted: bool, output: Output) -> bo
 
 
 def _warn_of_categories(name: str, distinct: list[str], n_rows: int, output: Output) -> None:
-    if len(distinct) > _MANY_CATEGORIES and 10 * len(distinct) > n_rows:
+    n = len(distinct)
+    if any(n > number and n > share * n_rows for number, share in _MANY_CATEGORIES.items()):
         output.warn(
             f"column {name!r} has {len(distinct)} categories in {n_rows} rows, each of which is a "
             f"feature; leave it out with --drop {quoted(name)} if they are names"
         )
+    warn_of_alike(f"column {name!r}", "categories", distinct, output)
+
+
+def warn_of_alike(where: str, what: str, distinct: Sequence[str], output: Output) -> None:
+    """Say which texts differ by blanks and capitals alone."""
     alike = defaultdict(list)
     for text in distinct:
         alike[text.strip().casefold()].append(text)
     several = next((texts for texts in alike.values() if len(texts) > 1), None)
     if several:
         output.warn(
-            f"column {name!r} has {listed(several, 3)}, which are taken as different categories; "
+            f"{where} has {listed(several, 3)}, which are taken as different {what}; "
             "write them in one way if they mean the same"
         )
 
