@@ -151,3 +151,9 @@ def test_a_model_that_the_format_cannot_hold_is_not_lost(call, folder):
     assert package.load(folder / "lost.kernelet").n_vectors_ == 3
     assert not (folder / "lost.libsvm").exists()
     assert "saved in lost-2.kernelet" in call(*FIT, "-o", "lost.libsvm", code=4).err
+
+
+def test_a_format_and_the_ending_of_another(call, folder):
+    done = call("export", "model.kernelet", "--to", "onnx", "-o", "m.c", code=2)
+    assert "--to onnx and the ending .c of m.c, which is that of c, do not agree" in done.err
+    assert "or say -o m.onnx" in done.err and not (folder / "m.c").exists()

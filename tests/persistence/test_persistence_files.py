@@ -589,7 +589,7 @@ class TestPlaces:
         assert not issubclass(kernelet.ModelFileError, OSError)
 
     def test_saving_to_a_folder_that_is_not_there(self, tmp_path):
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(FileNotFoundError, match="no such folder to write in: '/"):
             MACHINE.save(tmp_path / "none" / "model.kernelet")
 
     def test_saving_over_a_folder_or_a_pipe(self, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -52,6 +53,9 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb", **options: Any) ->
     if target.exists() and not target.is_file():
         # os.replace would replace a device or a pipe by a regular file
         raise OSError(f"{os.fspath(path)!r} is not a regular file; choose another name.")
+    if not target.parent.exists():  # otherwise the error would name the temporary file
+        folder = os.fspath(target.parent)
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write in", folder)
     # eight random bytes: two writers choose the same name once in 2^64 times, which O_EXCL refuses
     temporary = target.with_name(f".{target.name[:NAME_SHARE]}.{secrets.token_hex(8)}.tmp")
     # as with open(), the umask decides who may read the file, unless it exists already

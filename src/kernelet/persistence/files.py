@@ -53,6 +53,8 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     ...     kernelet.load(path) == machine
     True
     """
+    if isinstance(model, str | os.PathLike):
+        raise TypeError("the model comes first and the path second: kernelet.save(model, path).")
     write_record(to_record(model), path)
 
 

@@ -263,5 +263,5 @@ class TestErrors:
             calibrate(banana(), DIGITS, FIGURES % 2)
         with pytest.raises(ValueError, match="NaN"):
             calibrate(banana(), np.full_like(X, np.nan), y)
-        with pytest.raises(ValueError, match="inconsistent"):
+        with pytest.raises(ValueError, match="X has 400 rows, but y has 399; they must be as many"):
             calibrate(banana(), X, y[:-1])

@@ -436,6 +436,10 @@ class TestTargets:
 
 
 class TestErrors:
+    def test_path_and_model_swapped(self, tmp_path):
+        with pytest.raises(TypeError, match=r"model comes first.*kernelet\.save\(model, path\)"):
+            save(str(tmp_path / "m.kernelet"), SVC().fit(ROWS, SPECIES))
+
     def test_a_class_instead_of_a_model(self):
         with pytest.raises(TypeError, match=r"SVC is a class; give a fitted model, SVC\(\.\.\.\)"):
             compress(SVC, 5)

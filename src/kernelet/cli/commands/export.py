@@ -63,6 +63,7 @@ def checks(arguments: argparse.Namespace) -> list[Check]:
     return [
         (("to", "output"), lambda: _require_format(arguments)),
         (("to", "package", "name"), lambda: _check_package(arguments)),
+        (("to", "output", "package"), lambda: _check_ending(arguments)),
         (("to", "output", "dtype"), lambda: check_dtype(arguments.dtype, _format(arguments))),
         (("to", "output", "model", "package", "name"), lambda: _check_files(arguments)),
         (("model",), lambda: check_file(arguments.model, ModelError)),
@@ -88,6 +89,20 @@ def _check_package(arguments: argparse.Namespace) -> None:
         raise UsageError("--name is that of a package, which --package writes")
     if arguments.package and arguments.to not in (None, "javascript"):
         raise UsageError(f"--package is for javascript, not for {arguments.to}; leave it out")
+
+
+def _check_ending(arguments: argparse.Namespace) -> None:
+    """An ending that means another format was hardly meant."""
+    if arguments.to is None or arguments.output is None or arguments.package:
+        return
+    ending = ending_of(arguments.output)
+    other = name_by_ending(ending)
+    if other not in (None, arguments.to):
+        own = Path(arguments.output).with_suffix(formats()[arguments.to].endings[0])
+        raise UsageError(
+            f"--to {arguments.to} and the ending {ending} of {arguments.output}, which is that of "
+            f"{other}, do not agree; leave --to out, or say -o {own}"
+        )
 
 
 def _check_files(arguments: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.fixes import parse_version
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from kernelet.kernels.silence import silenced
 from kernelet.learners.base.parameters import choice
@@ -77,7 +77,7 @@ def calibrate(
 def _calibrated(
     model: Any, X: Any, y: ArrayLike, method: str, sample_weight: Any
 ) -> CalibratedClassifier:
-    labels = _checked_labels(model, y, method)
+    labels = _checked_labels(model, y, method, _num_samples(X))
     fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
     if np.unique(labels, return_counts=True)[1].min() < _FOLDS:
         # a frozen model is the same in every fold, so one fold of all rows is as good
@@ -98,7 +98,7 @@ def _with_scores_of_classes(model: Any) -> Any:
     return model
 
 
-def _checked_labels(model: Any, y: ArrayLike, method: str) -> NDArray[Any]:
+def _checked_labels(model: Any, y: ArrayLike, method: str, n_rows: int) -> NDArray[Any]:
     """The labels, if the model can be calibrated with them by this method."""
     choice("method", method, CALIBRATIONS_OF)
     if method == "temperature" and parse_version(sklearn.__version__) < parse_version("1.8"):
@@ -113,6 +113,8 @@ def _checked_labels(model: Any, y: ArrayLike, method: str) -> NDArray[Any]:
         )
     check_is_fitted(model)
     labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if n_rows != labels.size:
+        raise ValueError(f"X has {n_rows} rows, but y has {labels.size}; they must be as many.")
     unknown = np.setdiff1d(labels, model.classes_)
     if unknown.size:
         raise ValueError(f"y holds {unknown.tolist()!r}, which the model does not know.")
