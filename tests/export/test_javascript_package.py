@@ -103,7 +103,7 @@ def test_the_command_line_writes_the_same(model, tmp_path, capsys):
         (["--package", "-o", "My model"], 2, "got 'My model': lower-case letters"),
         (["--package", "--name", "fs"], 2, "which node takes for itself"),
         (["--package", "-o", "no/where"], 5, "the folder no does not exist"),
-        (["--package", "-o", "my.kernelet"], 5, "my.kernelet cannot be written: File exists"),
+        (["--package", "-o", "my.kernelet"], 2, "my.kernelet is the model, which would be lost"),
         (["--to", "javascript", "-o", "m.txt"], 2, "-o m.mjs"),
     ],
 )
