@@ -95,10 +95,10 @@ os._exit(max(map(abs, codes)))
 """
 
 
-def run(program: str) -> None:
+def run(program: str, n_blas_threads: int = 2) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", START + program],
-        env={**os.environ, "OMP_NUM_THREADS": "2"},
+        env={**os.environ, "OMP_NUM_THREADS": str(n_blas_threads)},
         capture_output=True,
         text=True,
         check=False,
@@ -113,4 +113,7 @@ def test_fork_while_a_thread_holds_a_lock(patch):
 
 
 def test_forks_at_any_time():
-    run(ANY_TIME)
+    # OpenBLAS ends its threads before a fork, and a thread that computes starts them again: while
+    # it allocates memory for them it holds a lock that no child can ever take. That is not ours
+    # to mend, and does not happen with one thread.
+    run(ANY_TIME, n_blas_threads=1)
