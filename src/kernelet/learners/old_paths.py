@@ -34,7 +34,7 @@ OLD_PATHS = {
     "sparse_svr": "direct.sparse_svr",
     "subspace_lp": "lp_subspace.svc",
     "table_model": "wrappers.table_model",
-    # which still imports the class, so pickles find it there; skops has to be told
+    # which still imports the class, so pickles find it there; skops needs its name
     "wrappers.calibrate": "compression.calibrated_classifier",
 }
 
