@@ -210,7 +210,7 @@ def test_the_headline_says_what_the_errors_are(demo):
     assert said(3 / 600) == (good, "0.5 %, the SVM's 0.7 %")
     within = "0.8 %, the SVM's 0.7 %: within one standard error (0.3 points)"
     assert said(5 / 600) == (good, within)
-    assert said(8 / 600) == (bad, "1.3 %, the SVM's 0.7 %: 0.6 points less")
+    assert said(8 / 600) == (bad, "1.3 %, the SVM's 0.7 %: 0.6 points more")
 
 
 def test_differences_are_those_of_the_figures_shown(demo):
@@ -218,7 +218,7 @@ def test_differences_are_those_of_the_figures_shown(demo):
     first = demo.compared[0].figures
     svm = measured(first, 518, 0.0034, 24.996, 302_872)
     about = headline([svm, measured(first, 20, 0.00652, 0.2149, 11_920)], 10_000)
-    assert about.verdict.endswith("is 0.7 %, the SVM's 0.3 %: 0.4 points less")
+    assert about.verdict.endswith("is 0.7 %, the SVM's 0.3 %: 0.4 points more")
     assert (about.fewer, about.smaller) == ("26", "25")
     assert about.faster == f"{25.0 / 0.21:.0f}" == "119"  # 116 of all digits
     compared = [

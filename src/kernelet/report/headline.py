@@ -70,7 +70,7 @@ class Headline:
             return errors
         if self.is_as_good:
             return f"{errors}: within one standard error ({100 * self.standard_error:.1f} points)"
-        return f"{errors}: {self.points:.1f} points less"
+        return f"{errors}: {self.points:.1f} points more"
 
 
 def headline(models: Sequence[Measured], test_rows: int) -> Headline:
