@@ -26,7 +26,7 @@ def outcomes(
         return
     # spawn: forked children share the state of BLAS and OpenMP threads
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(n_jobs, mp_context=context, initializer=_end_with_parent) as pool:
+    with ProcessPoolExecutor(n_jobs, mp_context=context, initializer=end_with_parent) as pool:
         futures: dict[Future[Result | Exception], Task] = {
             pool.submit(_attempt, work, task): task for task in tasks
         }
@@ -43,7 +43,7 @@ def _attempt(work: Callable[[Task], Result], task: Task) -> Result | Exception:
             return error
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -1,0 +1,43 @@
+"""Campaigns go on after cases that hang or kill their process, and after they were stopped."""
+
+import pytest
+
+from benchmarks.hardening.__main__ import main, run, show
+from benchmarks.hardening.campaign import NAMES, Outcome
+from benchmarks.hardening.counts import Counts
+from benchmarks.hardening.workers import outcomes
+
+MADE_UP = "tests.made_up_campaign"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_each_case_has_one_outcome(n_jobs):
+    found = list(outcomes(MADE_UP, range(12), n_jobs))
+    assert [number for number, _ in found] == list(range(12))
+    defects = {number: outcome for number, outcome in found if outcome.is_defect}
+    assert {n: (o.group, o.detail) for n, o in defects.items()} == {
+        3: ("group of 3", "the process ended with code 7"),
+        5: ("group of 5", "no answer within 5 s"),
+        6: ("group of 6", "ZeroDivisionError: by nothing"),
+        8: ("odd", "0.3 < 0.5"),
+    }
+
+
+def test_counts_go_on_and_defects_are_replaced(tmp_path):
+    for numbers in (range(5), range(5, 10)):
+        counts = Counts.read(MADE_UP, tmp_path)
+        assert counts.n_done == numbers[0]
+        run(MADE_UP, numbers, counts, 1)
+    again = Counts.read(MADE_UP, tmp_path)
+    assert again == counts
+    assert (again.n_done, sorted(again.defects)) == (10, [3, 5, 6, 8])
+    again.add(8, Outcome("odd", "a model"))
+    again.write()
+    mended = Counts.read(MADE_UP, tmp_path)
+    assert (mended.n_done, sorted(mended.defects)) == (10, [3, 5, 6])
+    assert "worse than a constant" not in show([MADE_UP], tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_campaign_has_cases_without_defects(name, capsys):
+    assert main([name, "--case", "0"]) == 0, capsys.readouterr().out
