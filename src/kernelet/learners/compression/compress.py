@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y
 
+from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.learners.base.fit_method import settings_as_before
 from kernelet.learners.base.parameters import bits_or_none, choice, count, positive
 from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
@@ -33,6 +36,7 @@ from kernelet.learners.direct.reduced_set import (
     rounded_reduced_set,
 )
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
+from kernelet.learners.direct.search.result import Descent
 from kernelet.machine import KernelMachine
 from kernelet.machine.reading import Reading
 from kernelet.machine.rounding import vector_grid
@@ -112,7 +116,13 @@ def compress(
     adapted, X = adapt(inner.model), inner.rows(X)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
     error = None if X is None or rows is not None else ScoreError(adapted.machine, X)
-    reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
+    with settings_as_before():
+        reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
+    if reduced.interrupted:
+        warn_caller(
+            "compress was interrupted; the best vectors so far are kept. The model is usable.",
+            ConvergenceWarning,
+        )
     return inner.wrapped(_read_like(adapted, reduced, inner.model, error))
 
 
@@ -230,9 +240,13 @@ class _Again:
             max_iter=steps,
             random_state=self.random_state,
         )
+        if reduced.interrupted:
+            steps = 1  # of what follows: nobody waits for more after Ctrl-C
         if rows is None and self.bits is None:
             return reduced
-        return reduced_set_of(adapted.machine, self._machine(adapted, reduced.machine, rows, steps))
+        machine, interrupted = self._machine(adapted, reduced.machine, rows, steps)
+        again = reduced_set_of(adapted.machine, machine)
+        return replace(again, interrupted=reduced.interrupted or interrupted)
 
     def _steps(self, n_vectors: int) -> int:
         # with more vectors the start is nearer to the model, and steps cost more
@@ -240,15 +254,17 @@ class _Again:
 
     def _machine(
         self, adapted: Adapted, machine: KernelMachine, rows: _RefitRows | None, steps: int
-    ) -> KernelMachine:
-        """Over the same vectors, or better or rounded ones."""
+    ) -> tuple[KernelMachine, bool]:
+        """Over the same vectors, or better or rounded ones; and whether Ctrl-C ended a search."""
+        interrupted = False
         if rows is None:
             assert self.bits is not None
-            return rounded_reduced_set(adapted.machine, machine, self.bits)
+            return rounded_reduced_set(adapted.machine, machine, self.bits), interrupted
         if self.refit == "direct":
-            machine = self._with_better_vectors(machine, rows, steps)
+            search = self._better_vectors(machine, rows, steps)
+            machine, interrupted = search.best.machine, search.interrupted
             if self.bits is None:
-                return machine
+                return machine, interrupted
         kernel, vectors, grid = machine.kernel, np.asarray(machine.vectors, dtype=np.float64), None
         if self.bits is not None:
             grid = vector_grid(kernel, vectors, self.bits)
@@ -257,13 +273,11 @@ class _Again:
             rows.X, rows.Y, rows.costs, kernel, vectors, loss=rows.loss
         ).machine
         if grid is None:
-            return machine
+            return machine, interrupted
         judge = svm_judge(rows.X, rows.Y, rows.costs, rows.loss, machine)
-        return in_few_bits(grid, machine, judge)
+        return in_few_bits(grid, machine, judge), interrupted
 
-    def _with_better_vectors(
-        self, machine: KernelMachine, rows: _RefitRows, steps: int
-    ) -> KernelMachine:
+    def _better_vectors(self, machine: KernelMachine, rows: _RefitRows, steps: int) -> Descent:
         return learn_direct(
             rows.X,
             machine.kernel,
@@ -272,7 +286,7 @@ class _Again:
             max_iter=steps,
             tol=_DIRECT_TOL,
             random_state=self.random_state,
-        ).best.machine
+        )
 
 
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:

@@ -47,18 +47,27 @@ class ReducedSet:
         definite, of the squared differences in value at the given vectors.
     relative_error : float
         The same as a share of the original's norm.
+    interrupted : bool
+        Whether Ctrl-C ended the search; the best vectors so far are kept.
     """
 
     machine: KernelMachine
     error_norm: float
     relative_error: float
+    interrupted: bool = False
 
     @classmethod
-    def of(cls, machine: KernelMachine, squared_error: float, squared_norm: float) -> ReducedSet:
+    def of(
+        cls,
+        machine: KernelMachine,
+        squared_error: float,
+        squared_norm: float,
+        interrupted: bool = False,
+    ) -> ReducedSet:
         """From the squares; rounding may leave an error below zero."""
         error = float(np.sqrt(max(squared_error, 0.0)))
         scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-        return cls(machine, error, error / scale)
+        return cls(machine, error, error / scale, interrupted)
 
 
 def learn_reduced_set(
@@ -119,9 +128,15 @@ def learn_reduced_set(
     if isinstance(machine.kernel, Gaussian) and X.shape[0] * n_vectors**2 <= _FIXED_POINT_WORK:
         starts.append(fixed_point_vectors(X, a, machine.kernel, n_vectors))
     rng = np.random.default_rng(random_state)
-    ends = [_end_of_search(objective, start, max_iter, tol, rng) for start in starts]
+    ends: list[Evaluation] = []
+    interrupted = False
+    for start in starts:
+        end, interrupted = _end_of_search(objective, start, max_iter, tol, rng)
+        ends.append(end)
+        if interrupted:
+            break
     best = min(ends, key=lambda end: end.value)
-    return ReducedSet.of(best.machine, 2.0 * best.value, squared_norm)
+    return ReducedSet.of(best.machine, 2.0 * best.value, squared_norm, interrupted)
 
 
 def _end_of_search(
@@ -130,10 +145,10 @@ def _end_of_search(
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
-) -> Evaluation:
-    """Where joint L-BFGS ends; the start itself, for a kernel without gradients."""
+) -> tuple[Evaluation, bool]:
+    """Where joint L-BFGS ends, and whether by Ctrl-C; the start, for a kernel without gradients."""
     if not objective.kernel.has_input_gradient:
-        return objective.without_gradient(start)
+        return objective.without_gradient(start), False
     search = minimize_over_vectors(
         objective,
         start,
@@ -141,7 +156,7 @@ def _end_of_search(
         tol=tol,
         revive=lambda at: revived(objective, at, rng),
     )
-    return search.best
+    return search.best, search.interrupted
 
 
 def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:
