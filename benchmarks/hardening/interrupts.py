@@ -264,4 +264,5 @@ CAMPAIGN = Campaign(
     case,
     group_of,
     n=CASES_PER_GROUP * len(NAMES),
+    seconds=900.0,
 )

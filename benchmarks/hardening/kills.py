@@ -234,4 +234,4 @@ def case(number: int) -> Outcome:
     return Outcome(name, "nothing is lost")
 
 
-CAMPAIGN = Campaign("SIGKILL at random moments", case, group_of, n=200 * len(WAYS))
+CAMPAIGN = Campaign("SIGKILL at random moments", case, group_of, n=200 * len(WAYS), seconds=900.0)

@@ -165,5 +165,9 @@ def case(number: int) -> Outcome:
 
 
 CAMPAIGN = Campaign(
-    "Fits and predictions in threads and processes", case, group_of, n=200 * len(WAYS)
+    "Fits and predictions in threads and processes",
+    case,
+    group_of,
+    n=200 * len(WAYS),
+    seconds=900.0,
 )

@@ -182,6 +182,49 @@ def test_all_workers_are_lost(rows, client, cluster, at_pass, monkeypatch, tmp_p
     assert resumed.objective_ < 1.1 * whole.objective_
 
 
+@pytest.mark.parametrize("lost", ["scheduler", "client"])
+@pytest.mark.parametrize("moment", ["when rows are sent out", "before a pass", "in a pass"])
+def test_the_scheduler_is_lost(lost, moment, monkeypatch):
+    """Dask's own errors differ with the moment; ours does not."""
+    monkeypatch.setattr(dask_pieces, "PATIENCE", 2.0)
+    everything = dask_pieces.DaskPieces
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        client.as_current(),
+    ):
+        lose = {"scheduler": cluster.close, "client": client.close}[lost]
+        original, name = everything.map, "map"
+        if moment == "when rows are sent out":
+            original, name = everything.__init__, "__init__"
+
+        def losing(self, *arguments):
+            if moment != "in a pass":
+                lose()
+            results = original(self, *arguments)
+            if moment == "in a pass":
+                lose()
+            return results
+
+        monkeypatch.setattr(everything, name, losing)
+        lazy = array.from_array(X, chunks=(200, -1)), array.from_array(Y, chunks=200)
+        model = ReducedSVC(5, random_state=0)
+        with pytest.raises(ClusterError, match="Start the cluster again"):
+            model.fit(*lazy)
+    assert not hasattr(model, "classes_")
+
+
+def test_all_workers_are_restarted(rows, client, at_pass):
+    at_pass("gradient", 3, client.restart)
+    with pytest.raises(ClusterError, match="Start the cluster again"):
+        quietly(MODEL, *rows)
+    # the cluster is there, and so is Dask's graph: another fit finds its rows
+    client.wait_for_workers(2, timeout=60)
+    assert quietly(ReducedSVC(5, random_state=0), *rows).n_vectors_ == 5
+
+
 def test_ctrl_c(rows, client, at_pass):
     begun = threading.Event()
     at_pass("gradient", 3, begun.set)

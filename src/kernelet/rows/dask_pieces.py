@@ -12,6 +12,7 @@ import pickle
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import cloudpickle
@@ -72,7 +73,8 @@ class DaskPieces:
         self.n_pieces = len(pieces)
         self.feature_names = feature_names
         self._client = client
-        self._pieces = client.persist(pieces)
+        with self._in_terms_of_rows():
+            self._pieces = client.persist(pieces)
 
     def described(self, number: int) -> str:
         return f"partition {number}"
@@ -88,34 +90,56 @@ class DaskPieces:
             delayed(_run, pure=False)(held, number, piece, dask_key_name=f"{name}-{token}-{number}")
             for number, piece in enumerate(self._pieces)
         ]
-        return self._results(self._client.compute(calls, optimize_graph=False))
+        with self._in_terms_of_rows():
+            futures = self._client.compute(calls, optimize_graph=False)
+        return self._results(futures)
 
     def _results(self, futures: list[Any]) -> Iterator[Any]:
         try:
             for future in futures:
-                yield self._result(future)
+                with self._in_terms_of_rows():
+                    result = self._result(future)
+                yield result
         finally:
             # after an error or Ctrl-C the results are not needed
-            self._client.cancel([future for future in futures if not future.done()])
+            left = [future for future in futures if not future.done()]
+            if self._is_connected():
+                with self._in_terms_of_rows():
+                    self._client.cancel(left)
 
     def _result(self, future: Any) -> Any:
-        from distributed import CancelledError
-        from distributed.comm.core import CommClosedError
-        from distributed.scheduler import KilledWorker
-
         last_seen = time.monotonic()
         while True:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if self._client.status == "running" and self._client.nthreads():
+                if self._is_connected() and self._client.nthreads():
                     last_seen = time.monotonic()
                 elif time.monotonic() - last_seen > PATIENCE:
                     raise self._lost(f"there has been no worker for {PATIENCE:g} s") from None
-            except KilledWorker as error:
-                raise self._lost("several workers died one after the other on it") from error
-            except (CancelledError, CommClosedError, OSError) as error:
-                raise self._lost(f"{type(error).__name__}: {error}") from error
+
+    def _is_connected(self) -> bool:
+        return bool(self._client.status == "running")
+
+    @contextmanager
+    def _in_terms_of_rows(self) -> Iterator[None]:
+        """Turn errors of a lost cluster into ours; without a connection, no other is possible."""
+        from distributed import CancelledError
+        from distributed.comm.core import CommClosedError
+        from distributed.scheduler import KilledWorker
+
+        try:
+            yield
+        except ClusterError:
+            raise
+        except KilledWorker as error:
+            raise self._lost("several workers died one after the other on it") from error
+        except (CancelledError, CommClosedError, OSError) as error:
+            raise self._lost(f"{type(error).__name__}: {error}") from error
+        except Exception as error:
+            if self._is_connected():
+                raise
+            raise self._lost(f"{type(error).__name__}: {error}") from error
 
     def _lost(self, why: str) -> ClusterError:
         return ClusterError(

@@ -166,7 +166,7 @@ class TestTime:
     @pytest.mark.parametrize("number", [2, 3])
     def test_ctrl_c_at_the_start_of_a_later_try(self, number, monkeypatch):
         seen = self.interrupt_first_step(monkeypatch, number)
-        with pytest.warns(ConvergenceWarning, match="search for C_norm was cut short"):
+        with pytest.warns(ConvergenceWarning, match="search for C_norm was interrupted"):
             model = NormSVC(C_norm=1.0, gamma=0.5, n_vectors=12).fit(X, y)
         assert len(seen) == number
         assert 0 < model.n_vectors_ <= 12
