@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # Each of these modules beside this one has a `CAMPAIGN`.
-NAMES: tuple[str, ...] = ("interrupts", "kills", "memory", "threads")
+NAMES: tuple[str, ...] = ("dask_kills", "interrupts", "kills", "memory", "threads")
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,12 @@ def test_counts_go_on_and_defects_are_replaced(tmp_path):
     assert "worse than a constant" not in show([MADE_UP], tmp_path)
 
 
-@pytest.mark.parametrize("name", NAMES)
+# These start a cluster, or take a thousand fits.
+SLOW = ("dask_kills", "memory")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in NAMES]
+)
 def test_a_campaign_has_cases_without_defects(name, capsys):
     assert main([name, "--case", "0"]) == 0, capsys.readouterr().out
