@@ -15,9 +15,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
+from benchmarks.hardening.tables import CampaignTable
 from benchmarks.results import FOLDER
 from benchmarks.results_quoted import values_of
 
@@ -28,6 +30,14 @@ BLOCK = re.compile(
     r"^(?P<end><!-- end of figures -->)$",
     re.MULTILINE | re.DOTALL,
 )
+
+
+class FigureTable(Protocol):
+    """What stands between two marks."""
+
+    def lines(self, folder: Path = FOLDER) -> list[list[str]]:
+        """Return the cells, the headings in the first line."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,7 @@ def small_table(kilobytes: int, *datasets: str) -> QuotedTable:
     )
 
 
-TABLES: Mapping[str, QuotedTable] = {
+TABLES: Mapping[str, FigureTable] = {
     "accuracy": QuotedTable(
         heading="data",
         rows={name: name for name in ("usps", "optdigits", "pendigits", "satimage", "letter")},
@@ -133,6 +143,8 @@ TABLES: Mapping[str, QuotedTable] = {
     ),
     "bytes-2": small_table(2, "optdigits", "pendigits", "satimage", "usps", "letter"),
     "bytes-8": small_table(8, "optdigits", "pendigits", "satimage", "usps", "letter", "mnist"),
+    "campaigns": CampaignTable(),
+    "campaign-fits": CampaignTable(("fits",), by_group=True),
 }
 
 
@@ -147,7 +159,7 @@ def render(lines: list[list[str]]) -> str:
     return "".join([headings, rule, *rows])
 
 
-def quote(text: str, tables: Mapping[str, QuotedTable] = TABLES, folder: Path = FOLDER) -> str:
+def quote(text: str, tables: Mapping[str, FigureTable] = TABLES, folder: Path = FOLDER) -> str:
     """Return a document with its tables as the csv files have them."""
 
     def written(block: re.Match[str]) -> str:
