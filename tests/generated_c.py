@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
@@ -23,6 +25,7 @@ from kernelet.export.to_c.fixed_point import fixed_point
 from kernelet.kernels import Gaussian, Linear, ProjectedFeatures, ScaledFeatures
 from kernelet.machine import CalibratedMachine, SigmoidCalibration, TemperatureCalibration
 from references import for_features
+from run_c_program import Answers, Program, program
 
 FLOWERS, KIND = load_iris(return_X_y=True)
 ROWS = FLOWERS[::10]
@@ -252,6 +255,36 @@ def cases() -> tuple[Case, ...]:
     """All of them; tests must not change them."""
     parts = (_kernels, _readings, _probabilities, _projections, _tables, _few_bits)
     return tuple(case for part in parts for case in part())
+
+
+def names() -> dict[str, str]:
+    """The names of the cases, by those of the files that `answers` makes of them."""
+    return {f"machine_{i}.c": case.name for i, case in enumerate(cases())}
+
+
+def program_of(folder: Path, flags: Sequence[str], compiler: str | None = None) -> Program:
+    """All cases as one program."""
+    models = [(case.model, case.dtype) for case in cases()]
+    return program(models, folder, flags, compiler=compiler)
+
+
+def answers(folder: Path, flags: Sequence[str], compiler: str | None = None) -> list[Answers]:
+    """What a program of all cases says of rows of all kinds."""
+    made = program_of(folder, flags, compiler)
+    return [made.run(i, rows_for(case)) for i, case in enumerate(cases())]
+
+
+def assert_same(case: Case, one: Answers, other: Answers) -> None:
+    """The same integers and labels, and numbers that differ by their last digits."""
+    digits = {"float32": 1e-5, "float64": 1e-13}.get(case.dtype, 0.0)
+    for name in ("outside", "labels", "categories"):
+        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=case.name)
+    for name in ("scores", "shares"):
+        found, expected = (getattr(answer, name) for answer in (one, other))
+        if found is not None:
+            # differences of large scores are rounded as these are
+            size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+            assert_allclose(found, expected, rtol=digits, atol=digits * size, err_msg=case.name)
 
 
 def rows_for(case: Case) -> np.ndarray:
