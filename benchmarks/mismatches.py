@@ -34,7 +34,7 @@ from run_c import compiled
 SETS = ("usps", "optdigits", "pendigits", "satimage", "letter", "mnist")
 N_ROWS = 100_000
 N_VECTORS = 20
-BITS = {"float": None, "4 bits": 4}  # of the vectors of each machine
+BITS = {"float": None, "few_bits": 4}  # of the vectors of each machine
 CHUNK = 10_000  # rows at a time: those of mnist take 630 MB
 LEDGER = Ledger(
     FOLDER / "exports" / "mismatches.csv",
@@ -112,8 +112,8 @@ class Export:
 EXPORTS = (
     *(Export("float", "c", dtype, c) for dtype in ("float64", "float32", "q15")),
     *(Export("float", "onnx", dtype, of_onnx) for dtype in ("float64", "float32")),
-    Export("4 bits", "c", "q7", c),
-    Export("4 bits", "onnx", "int8", of_onnx),
+    Export("few_bits", "c", "q7", c),
+    Export("few_bits", "onnx", "int8", of_onnx),
     *(Export(machine, "javascript", "float64", of_javascript) for machine in BITS),
     *(Export(machine, "json", "float64", of_json) for machine in BITS),
     *(Export(machine, "file", "float64", of_file) for machine in BITS),
