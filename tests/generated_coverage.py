@@ -39,7 +39,7 @@ _FILLED = "the table fills what is missing, so that nothing is NaN"
 # Branches that some of the generated files cannot take, and others do.
 EXPLAINED = {
     Place("compact.c", "kernel", "if (octaves > $value_digits)"): (
-        "the vectors lie so near each other that a row is far from all, or from none"
+        "the vectors lie so near each other that no value of a row that is compared vanishes"
     ),
     Place("compact.c", "kernel", "if (t >> $sign) /* below 0, but for rounding */"): (
         "rounding takes the exponent of no row at a vector below 0"
