@@ -264,12 +264,25 @@ def test_table_3_repeats_rows_of_table_1(method: str) -> None:
         assert _row("direct_method_3", **wanted) == _row("direct_method_1", **wanted)
 
 
+@pytest.mark.parametrize(
+    ("variant", "method"), [("rs_fixed_point", "rs"), ("mrs_margin_starts", "mrs")]
+)
+def test_a_variant_has_the_published_figures_of_its_method(variant: str, method: str) -> None:
+    kept = ("dataset", "parameters", "published", "tolerance", "side", "standard_errors")
+    own, other = (
+        [[row[key] for key in kept] for row in _select("direct_method_1", method=name)]
+        for name in (variant, method)
+    )
+    assert own == other and len(own) == 14
+
+
 def test_every_cell_of_the_direct_method_tables_is_there() -> None:
     def counts(stem: str) -> Counter[tuple[str, str]]:
         ratios = [(r["method"], str(r["parameters"].get("ratio", ""))) for r in DATA[stem]["row"]]
         return Counter(ratios)
 
-    sparse = [(m, r) for m in ("rs", "mrs", "rsvm", "mrsvm", "slmc") for r in ("0.05", "0.1")]
+    methods = ("rs", "rs_fixed_point", "mrs", "mrs_margin_starts", "rsvm", "mrsvm", "slmc")
+    sparse = [(m, r) for m in methods for r in ("0.05", "0.1")]
     assert counts("direct_method_1") == dict.fromkeys([*sparse, ("svc_ovr", ""), ("rvm", "")], 7)
     assert counts("direct_method_2") == {("slmc", "0.05"): 14, ("slmc", "0.1"): 14}
     tenth = [(m, "0.1") for m in ("rs", "mrs", "rsvm", "mrsvm", "skfd")]

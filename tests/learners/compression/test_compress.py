@@ -485,7 +485,7 @@ class TestCompress:
         assert values["direct"] < 0.999 * values["margin"]
 
     def test_refits_start_where_their_own_objective_is_lowest(self):
-        """(28) over the vectors of each start: the nearest machine, by (4), is often not the best."""
+        """(28) over the vectors of each start: the nearest machine, (4), is often not the best."""
         shares = []
         for seed in range(4):
             rows, codes = make_banana(60, random_state=seed)
