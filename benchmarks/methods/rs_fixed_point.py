@@ -38,21 +38,31 @@ def fixed_point(
 
 
 def one_run(
-    X: np.ndarray, a: np.ndarray, kernel: Gaussian, n_vectors: int, rng: np.random.Generator
+    X: np.ndarray,
+    a: np.ndarray,
+    kernel: Gaussian,
+    n_vectors: int,
+    rng: np.random.Generator,
+    n_draws: int = 1,
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Find vectors one after the other; return the part of (4) that depends on them, and both.
 
-    Each starts at a support vector drawn with probability |alpha|, again where the iteration fails.
+    Each starts at a support vector drawn with probability |alpha|, again where the iteration fails;
+    of several draws the one that lowers (4) most is kept.
     """
     points, weights = X, a
     Z = np.empty((0, X.shape[1]))
     beta = np.empty(0)
     for _ in range(n_vectors):
+        ends: list[np.ndarray] = []
         for row in rng.choice(len(X), N_DRAWS, p=np.abs(a) / np.abs(a).sum()):
             found = fixed_point(X[row], points, weights, kernel)
             if found is not None:
+                ends.append(found)
+            if len(ends) == n_draws:
                 break
-        z = X[row] if found is None else found
+        residuals = [weights @ kernel(points, z[None, :])[:, 0] for z in ends]
+        z = ends[int(np.argmax(np.square(residuals)))] if ends else X[row]
         Z = np.concatenate([Z, z[None, :]])
         against = kernel(Z, X) @ a
         beta, *_ = np.linalg.lstsq(kernel(Z, Z), against, rcond=NULL)  # (47)
