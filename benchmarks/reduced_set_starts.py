@@ -9,7 +9,7 @@ of MRS over the start with the lowest margin problem. Nothing is chosen by test 
 |---|---|
 | `search` | `rs`: the joint search from k-means (five times) and from the fixed-point iteration |
 | `search_drawn` | the joint search from ten runs of `drawn` |
-| `largest_residual` | the fixed-point iteration alone, each vector from the row of largest residual |
+| `largest_residual` | the fixed-point iteration alone, from rows of the largest residual |
 | `drawn` | `rs_fixed_point`: the same from support vectors drawn by |alpha|, ten runs |
 | `drawn_ten` | the same, where each vector is the best of ten draws |
 """
