@@ -3,8 +3,8 @@
 `python -m benchmarks.rvm_widths [DATASET ...]` writes `results/choices/rvm_widths.csv`: for each
 width and each of the ten realisations the test error, the vectors and the log evidence; for the
 first five, the log loss and the error of 5-fold cross-validation on the training rows, which are
-what a width may be chosen by. It prints what each criterion chooses, as the median over the five and
-for all five together, and the test error there.
+what a width may be chosen by. It prints what each criterion chooses, as the median over the five,
+and for all five together, and the test error there.
 """
 
 from __future__ import annotations
