@@ -73,7 +73,7 @@ def read(path: Path, number: int) -> str:
 
 READER = Reader(
     "damaged model files",
-    "damaged.kernelet",
+    lambda data: "damaged.kernelet",
     originals,
     MUTATIONS,
     read,

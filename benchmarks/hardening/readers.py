@@ -24,13 +24,17 @@ SECONDS = 1.0
 # Bytes that reading may take, as multiples of the file, and whatever its size.
 MEMORY_FACTOR = 3
 MEMORY_CONSTANT = 50 * 2**20
-# Python's own memory is measured in one of so many rounds of all kinds of damage: that takes three
-# times as long. The peak of the process, in which other memory counts as well, is read always.
-_TRACED = 20
+# Python's own memory is measured in one of 19 rounds of all kinds of damage: that takes three times
+# as long. The peak of the process, in which other memory counts as well, is read always.
+_TRACED = 19
 # Address space of a process, so that no file takes the memory of the machine.
 _MOST = 8 * 2**30
 # A process that does not answer at all is given up after this time of the clock.
 _WATCHDOG = 120.0
+
+
+def _usual_memory(data: bytes) -> int:
+    return MEMORY_FACTOR * len(data) + MEMORY_CONSTANT
 
 
 @dataclass(frozen=True)
@@ -40,15 +44,15 @@ class Reader:
     Attributes
     ----------
     title : str
-    file : str
-        The name of the files.
+    name : callable
+        Returns the name of a file, of which its ending matters.
     originals : callable
         Returns good files.
     mutations : mapping
         Ways to damage them by their names, which are the groups of the campaign.
     read : callable
         ``read(path, number)`` reads a file and uses what is read; returns what it is in a few
-        words. ``number`` chooses among ways to read.
+        words. ``number``, by its round of all mutations, chooses among ways to read.
     refusal : callable
         ``refusal(path, error)`` returns what is wrong about an error that refuses a file; "" for
         one that the reader promises, None for any other.
@@ -57,12 +61,12 @@ class Reader:
     """
 
     title: str
-    file: str
+    name: Callable[[bytes], str]
     originals: Callable[[], Sequence[bytes]]
     mutations: Mapping[str, Mutation]
     read: Callable[[Path, int], str]
     refusal: Callable[[Path, Exception], str | None]
-    memory: Callable[[bytes], int] = lambda data: MEMORY_FACTOR * len(data) + MEMORY_CONSTANT
+    memory: Callable[[bytes], int] = _usual_memory
 
     def campaign(self, n: int) -> Campaign:
         """The campaign of this reader."""
@@ -74,12 +78,14 @@ class Reader:
 
     @cached_property
     def _good(self) -> list[bytes]:
-        """The originals, each of which is read once, so that what is imported then is there."""
+        """The originals, which are read once, and the first in two ways: imports take memory."""
         with tempfile.TemporaryDirectory() as folder, measured(is_traced=False):
-            path = Path(folder) / self.file
             for data in (good := list(self.originals())):
+                path = Path(folder) / self.name(data)
                 path.write_bytes(data)
                 self.read(path, 0)
+            path.write_bytes(good[0])
+            self.read(path, len(self.mutations))
         return good
 
     def damaged(self, number: int) -> bytes:
@@ -94,7 +100,7 @@ class Reader:
         is_traced = number // len(self.mutations) % _TRACED == 0
         problem, result = "", "read"
         with tempfile.TemporaryDirectory() as folder, measured(is_traced) as used:
-            path = Path(folder) / self.file
+            path = Path(folder) / self.name(data)
             path.write_bytes(data)
             try:
                 result = self.read(path, number)
@@ -111,7 +117,7 @@ class Reader:
             problem = f"{used.seconds:.1f} s"
         if not problem and used.traced > self.memory(data):
             problem = f"{used.traced} bytes of memory for {len(data)}"
-        if not problem and used.growth > MEMORY_FACTOR * len(data) + MEMORY_CONSTANT:
+        if not problem and used.growth > max(self.memory(data), _usual_memory(data)):
             problem = f"{used.growth} bytes of the process for {len(data)}"
         if problem:
             return Outcome(group, "a defect", is_defect=True, detail=problem)

@@ -5,10 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.hardening import model_files, readers
+from benchmarks.hardening import json_files, model_files, readers
 from benchmarks.hardening.readers import Reader, of_library
 
-READERS = {"model_files": model_files.READER}
+READERS = {
+    module.__name__.rpartition(".")[2]: module.READER for module in (model_files, json_files)
+}
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -33,13 +35,14 @@ def test_every_mutation_changes_the_file(name):
 def made_up(read):
     """A reader of one file, which `read` reads; other errors than ValueError are not promised."""
     mutations = {"none": lambda data, rng, others: data}
+    name = lambda data: "a.txt"  # noqa: E731
     calls = []
 
     def first_well(path, number):
         calls.append(number)
         return "read" if len(calls) == 1 else read(path)
 
-    return Reader("", "a.txt", lambda: [b"abc"], mutations, first_well, of_library(ValueError))
+    return Reader("", name, lambda: [b"abc"], mutations, first_well, of_library(ValueError))
 
 
 def raising(error):

@@ -67,7 +67,7 @@ def by_name(mutations: Iterable[Mutation]) -> dict[str, Mutation]:
 def with_foreign_digits(text: str, rng: np.random.Generator) -> str:
     """A text in which some digits are Arabic, Bengali or twice as wide; `int` reads them too."""
     zero = int(rng.choice([0x660, 0x9E6, 0xFF10]))
-    return text.translate({ord("0") + digit: zero + digit for digit in rng.permutation(10)[:3]})
+    return text.translate({48 + int(digit): zero + int(digit) for digit in rng.permutation(10)[:3]})
 
 
 OF_BYTES = (flip_bits, set_bytes, truncate, insert, cut_out, swap, splice)
