@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # Each of these modules beside this one has a `CAMPAIGN`.
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = ("fits",)
 
 
 @dataclass(frozen=True)
