@@ -84,8 +84,8 @@ def _check_labels(model: Any, found: dict[str, np.ndarray], problem: Problem) ->
     if not np.isin(predicted, classes).all():
         raise Defect("predict answers labels that y does not hold")
     scores = found.get("decision_function")
-    if scores is None or "predict_proba" in found:
-        return  # the most probable class wins
+    if scores is None or "predict_proba" in found or hasattr(model, "decision_function_shape_"):
+        return  # the most probable class wins, or votes do
     if scores.ndim == 1:
         expected = classes[(scores > 0).astype(int)]
     elif scores.shape[1] == classes.size:

@@ -29,6 +29,8 @@ class Problem:
     X, y : any
         Rows, and labels or targets, in one of the forms that users have.
     weights : ndarray of shape (n,) or None
+    has_labels : bool
+        Whether y holds labels.
     ugly : tuple of str
         What was done to them.
     """
@@ -39,6 +41,7 @@ class Problem:
     X: Any
     y: Any
     weights: Any
+    has_labels: bool
     ugly: tuple[str, ...]
 
     @property
@@ -49,8 +52,7 @@ class Problem:
     @property
     def plain(self) -> Problem:
         """The same rows and labels as arrays of their usual types."""
-        labelled = np.array_equal(self.y_codes, self.codes)
-        return replace(self, X=self.rows, y=self.codes if labelled else self.values)
+        return replace(self, X=self.rows, y=self.codes if self.has_labels else self.values)
 
     @property
     def y_codes(self) -> np.ndarray:
@@ -265,4 +267,4 @@ def problem(rng: np.random.Generator, has_labels: bool) -> Problem:
     elif rng.random() < 0.1:
         y = values.astype(np.float32)
         values = y.astype(np.float64)
-    return Problem(X, codes, values, given, y, weights, tuple(ugly))
+    return Problem(X, codes, values, given, y, weights, has_labels, tuple(ugly))

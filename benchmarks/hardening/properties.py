@@ -25,6 +25,7 @@ from benchmarks.hardening.estimators import (
     Parameters,
     fit,
     has_labels,
+    made,
 )
 from benchmarks.hardening.oracles import Defect, answers
 from benchmarks.hardening.problems import LABELS, Problem, labels_of
@@ -188,12 +189,12 @@ _COSTS += ("SparseSVC", "SparseSVR", "SubspaceLPSVC", "MinimalKernelSVC")
 
 def weights_as_cost(fitted: Fit, rng: np.random.Generator) -> bool:
     """Twice the weight and half the cost."""
-    cost = fitted.parameters.get("C", 1.0)
     drawn = fitted.parameters
-    if fitted.name not in _COSTS or isinstance(cost, str) or drawn.get("n_vectors") == "auto":
+    if fitted.name not in _COSTS or drawn.get("n_vectors") == "auto":
         return False
-    if fitted.name == "SubspaceLPSVC" and "C" not in drawn:
-        return False  # its default is another
+    cost = made(fitted.name, drawn).C
+    if isinstance(cost, str):
+        return False
     given = fitted.problem
     half = {**fitted.parameters, "C": 0.5 * cost}
     doubled = replace(given, weights=2.0 * given.positive_weights)
@@ -243,7 +244,7 @@ def units_of_targets(fitted: Fit, rng: np.random.Generator) -> bool:
     factor = float(2.0 ** rng.integers(-12, 13))
     parameters = dict(fitted.parameters)
     if fitted.name in ("SparseSVR", "NormSVR"):
-        if isinstance(parameters.get("C"), str) or fitted.name == "NormSVR":
+        if isinstance(made(fitted.name, parameters).C, str) or fitted.name == "NormSVR":
             return False  # the norm of the coefficients has a unit of its own
         power = 0 if parameters.get("loss") == "squared_epsilon_insensitive" else 1
         parameters["C"] = parameters.get("C", 1.0) * factor**power
