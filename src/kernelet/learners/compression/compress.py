@@ -230,6 +230,8 @@ class _Again:
             max_iter=steps,
             random_state=self.random_state,
         )
+        if reduced.machine.n_vectors == 0:
+            rows = None  # a constant has nothing to learn again
         if rows is None and self.bits is None:
             return reduced
         return reduced_set_of(adapted.machine, self._machine(adapted, reduced.machine, rows, steps))
