@@ -39,9 +39,8 @@ from run_node import run_modules
 
 # Differences between two machines whose arithmetic was the same up to the order of a few sums.
 NEARLY = 1e-6
-# Machines of other digits end elsewhere on flat ground: then their objectives are compared. A
-# search for vectors has many ends, some of them worse.
-SAME_OBJECTIVE = {False: 0.05, True: 0.5}
+# Machines of other digits end elsewhere on flat ground: then their objectives are compared.
+SAME_OBJECTIVE = 0.05
 # Kernels of which gamma has the unit of one over a squared distance or product.
 SQUARED = {"rbf", "poly", "sigmoid", "exponential", "matern32", "matern52", "rational_quadratic"}
 
@@ -116,8 +115,7 @@ def _same_or_as_good(fitted: Fit, other: Any, X_other: Any = None) -> None:
         if not all(isinstance(one, float) for one in objectives):
             raise
         first, second = objectives
-        most = SAME_OBJECTIVE["tol" in vars(fitted.model) and "init" in vars(fitted.model)]
-        if abs(first - second) > most * max(abs(first), abs(second)):
+        if abs(first - second) > SAME_OBJECTIVE * max(abs(first), abs(second)):
             raise
 
 
@@ -296,7 +294,10 @@ def one_row(fitted: Fit, rng: np.random.Generator) -> bool:
 
 
 def sparse_rows(fitted: Fit, rng: np.random.Generator) -> bool:
-    """CSR against an array, in predictions and in the fit."""
+    """CSR against an array, in predictions, and in fits that do not search for vectors.
+
+    Sums over CSR have other digits, and a search with many ends may take another one.
+    """
     given = fitted.problem.plain
     if not fitted.is_learner:
         return False
@@ -308,7 +309,8 @@ def sparse_rows(fitted: Fit, rng: np.random.Generator) -> bool:
         if "sparse" in str(error).lower():
             return False
         raise
-    _same_or_as_good(replace(fitted, model=dense, problem=given), other)
+    if not {"init", "max_iter"} <= vars(other).keys() or vars(other)["n_vectors"] is None:
+        _same_or_as_good(replace(fitted, model=dense, problem=given), other)
     return True
 
 
