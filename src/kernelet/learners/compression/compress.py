@@ -239,6 +239,8 @@ class _Again:
             max_iter=steps,
             random_state=self.random_state,
         )
+        if found[0].machine.n_vectors == 0:
+            rows = None  # a constant has nothing to learn again
         if rows is not None:
             machine = self._learned_again(found, rows, steps)
         elif self.bits is not None:

@@ -196,7 +196,11 @@ def rounded_reduced_set(machine: KernelMachine, smaller: KernelMachine, bits: in
         beta, *_ = np.linalg.lstsq(kernel(Z, Z), kernel(Z, X) @ a, rcond=_NULL)  # (47)
     else:
         beta, *_ = np.linalg.lstsq(kernel(X, Z), machine.kernel(X, X) @ a, rcond=_NULL)
-    return in_few_bits(grid, KernelMachine(kernel, Z, beta, machine.intercepts), Judge.of_rows(X))
+    # without vectors the machine is a constant, which any row judges
+    rows = X if len(X) else np.zeros((1, X.shape[1]))
+    return in_few_bits(
+        grid, KernelMachine(kernel, Z, beta, machine.intercepts), Judge.of_rows(rows)
+    )
 
 
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:
