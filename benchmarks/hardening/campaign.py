@@ -7,7 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # Each of these modules beside this one has a `CAMPAIGN`.
-NAMES = ("fits", "model_files", "json_files", "csv_files", "libsvm_files", "npz_files")
+NAMES = (
+    "fits",
+    "interrupts",
+    "model_files",
+    "json_files",
+    "csv_files",
+    "libsvm_files",
+    "npz_files",
+)
 
 
 @dataclass(frozen=True)

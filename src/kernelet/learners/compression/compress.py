@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y
 
 from kernelet.kernels import Kernel
+from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.learners.base.fit_method import settings_as_before
 from kernelet.learners.base.parameters import bits_or_none, choice, count, positive
 from kernelet.learners.base.training_data import class_weights
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
@@ -36,6 +39,7 @@ from kernelet.learners.direct.reduced_set import (
     rounded_reduced_set,
 )
 from kernelet.learners.direct.search.learn import INNER_SHARE, learn_direct
+from kernelet.learners.direct.search.result import Descent
 from kernelet.machine import KernelMachine
 from kernelet.machine.reading import Reading
 from kernelet.machine.rounding import vector_grid
@@ -116,7 +120,13 @@ def compress(
     adapted, X = adapt(inner.model), inner.rows(X)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
     error = None if X is None or rows is not None else ScoreError(adapted.machine, X)
-    reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
+    with settings_as_before():
+        reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
+    if reduced.interrupted:
+        warn_caller(
+            "compress was interrupted; the best vectors so far are kept. The model is usable.",
+            ConvergenceWarning,
+        )
     return inner.wrapped(_read_like(adapted, reduced, inner.model, error))
 
 
@@ -241,13 +251,18 @@ class _Again:
         )
         if found[0].machine.n_vectors == 0:
             rows = None  # a constant has nothing to learn again
+        nearest = nearest_of(found)
+        ended = False
         if rows is not None:
-            machine = self._learned_again(found, rows, steps)
+            # nobody waits for more after Ctrl-C
+            steps = 1 if nearest.interrupted else steps
+            machine, ended = self._learned_again(found, rows, steps)
         elif self.bits is not None:
-            machine = rounded_reduced_set(adapted.machine, nearest_of(found).machine, self.bits)
+            machine = rounded_reduced_set(adapted.machine, nearest.machine, self.bits)
         else:
-            return nearest_of(found)
-        return reduced_set_of(adapted.machine, machine)
+            return nearest
+        again = reduced_set_of(adapted.machine, machine)
+        return replace(again, interrupted=nearest.interrupted or ended)
 
     def _steps(self, n_vectors: int) -> int:
         # with more vectors the start is nearer to the model, and steps cost more
@@ -255,29 +270,28 @@ class _Again:
 
     def _learned_again(
         self, found: Sequence[ReducedSet], rows: _RefitRows, steps: int
-    ) -> KernelMachine:
+    ) -> tuple[KernelMachine, bool]:
         """Over the vectors of one of the machines, or better or rounded ones.
 
         A refit minimises (28), so it starts from the vectors where that is lowest. With few vectors
         the machine nearest to the model may be one of the worst: on titanic at 5 %, best of six
-        starts, its (28) is 14 % higher.
+        starts, its (28) is 14 % higher. The second value says whether Ctrl-C ended the search.
         """
-        machine = found[0].machine
+        machine, interrupted = found[0].machine, False
         if len(found) > 1 or self.refit == "margin":
             fits = [rows.over(each.machine.kernel, each.machine.vectors) for each in found]
             machine = min(fits, key=lambda fit: fit.objective).machine
         if self.refit == "direct":
-            machine = self._with_better_vectors(machine, rows, steps)
+            search = self._better_vectors(machine, rows, steps)
+            machine, interrupted = search.best.machine, search.interrupted
         if self.bits is None:
-            return machine
+            return machine, interrupted
         grid = vector_grid(machine.kernel, np.asarray(machine.vectors, np.float64), self.bits)
         machine = rows.over(grid.full_kernel, grid.vectors).machine
         judge = svm_judge(rows.X, rows.Y, rows.costs, rows.loss, machine)
-        return in_few_bits(grid, machine, judge)
+        return in_few_bits(grid, machine, judge), interrupted
 
-    def _with_better_vectors(
-        self, machine: KernelMachine, rows: _RefitRows, steps: int
-    ) -> KernelMachine:
+    def _better_vectors(self, machine: KernelMachine, rows: _RefitRows, steps: int) -> Descent:
         return learn_direct(
             rows.X,
             machine.kernel,
@@ -286,7 +300,7 @@ class _Again:
             max_iter=steps,
             tol=_DIRECT_TOL,
             random_state=self.random_state,
-        ).best.machine
+        )
 
 
 def _targets(adapted: Adapted, codes: NDArray[np.intp], C: float) -> tuple[FloatArray, FloatArray]:

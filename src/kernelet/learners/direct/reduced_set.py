@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,18 +48,27 @@ class ReducedSet:
         definite, of the squared differences in value at the given vectors.
     relative_error : float
         The same as a share of the original's norm.
+    interrupted : bool
+        Whether Ctrl-C ended the search; the best vectors so far are kept.
     """
 
     machine: KernelMachine
     error_norm: float
     relative_error: float
+    interrupted: bool = False
 
     @classmethod
-    def of(cls, machine: KernelMachine, squared_error: float, squared_norm: float) -> ReducedSet:
+    def of(
+        cls,
+        machine: KernelMachine,
+        squared_error: float,
+        squared_norm: float,
+        interrupted: bool = False,
+    ) -> ReducedSet:
         """From the squares; rounding may leave an error below zero."""
         error = float(np.sqrt(max(squared_error, 0.0)))
         scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-        return cls(machine, error, error / scale)
+        return cls(machine, error, error / scale, interrupted)
 
 
 def learn_reduced_set(
@@ -98,8 +107,9 @@ def learn_reduced_set(
 
 
 def nearest_of(found: Sequence[ReducedSet]) -> ReducedSet:
-    """The one with the lowest (4)."""
-    return min(found, key=lambda reduced: reduced.error_norm)
+    """The one with the lowest (4); interrupted if one of them was."""
+    nearest = min(found, key=lambda reduced: reduced.error_norm)
+    return replace(nearest, interrupted=any(reduced.interrupted for reduced in found))
 
 
 def reduced_sets(
@@ -143,8 +153,13 @@ def reduced_sets(
     if isinstance(machine.kernel, Gaussian) and X.shape[0] * n_vectors**2 <= _FIXED_POINT_WORK:
         starts.append(fixed_point_vectors(X, a, machine.kernel, n_vectors))
     rng = np.random.default_rng(random_state)
-    ends = (_end_of_search(objective, start, max_iter, tol, rng) for start in starts)
-    return [ReducedSet.of(end.machine, 2.0 * end.value, squared_norm) for end in ends]
+    found: list[ReducedSet] = []
+    for start in starts:
+        end, interrupted = _end_of_search(objective, start, max_iter, tol, rng)
+        found.append(ReducedSet.of(end.machine, 2.0 * end.value, squared_norm, interrupted))
+        if interrupted:
+            break
+    return found
 
 
 def _end_of_search(
@@ -153,10 +168,10 @@ def _end_of_search(
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
-) -> Evaluation:
-    """Where joint L-BFGS ends; the start itself, for a kernel without gradients."""
+) -> tuple[Evaluation, bool]:
+    """Where joint L-BFGS ends, and whether by Ctrl-C; the start, for a kernel without gradients."""
     if not objective.kernel.has_input_gradient:
-        return objective.without_gradient(start)
+        return objective.without_gradient(start), False
     search = minimize_over_vectors(
         objective,
         start,
@@ -164,7 +179,7 @@ def _end_of_search(
         tol=tol,
         revive=lambda at: revived(objective, at, rng),
     )
-    return search.best
+    return search.best, search.interrupted
 
 
 def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:
