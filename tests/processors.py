@@ -7,7 +7,8 @@ checks that it got them (`tests/conftest.py`), and a table closes with what pass
     python tests/processors.py [name ...] [-- arguments of pytest]
     python tests/processors.py --run name program [argument ...]
 
-The second form is for runs that differ in something else as well: `make test-oldest LOOPS=Prescott`.
+The second form is for runs that differ in something else as well, as `make test-oldest
+LOOPS=Prescott` does.
 """
 
 from __future__ import annotations

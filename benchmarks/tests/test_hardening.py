@@ -1,9 +1,12 @@
 """Campaigns go on after cases that hang or kill their process, and after they were stopped."""
 
+from dataclasses import replace
+
 import pytest
 
+from benchmarks.hardening import workers
 from benchmarks.hardening.__main__ import main, run, show
-from benchmarks.hardening.campaign import NAMES, Outcome
+from benchmarks.hardening.campaign import NAMES, Outcome, get
 from benchmarks.hardening.counts import Counts
 from benchmarks.hardening.tables import CampaignTable
 from benchmarks.hardening.workers import outcomes
@@ -11,8 +14,9 @@ from benchmarks.hardening.workers import outcomes
 MADE_UP = "tests.made_up_campaign"
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_each_case_has_one_outcome(n_jobs):
+@pytest.mark.parametrize(("n_jobs", "batch"), [(1, 1), (2, 5)])
+def test_each_case_has_one_outcome(n_jobs, batch, monkeypatch):
+    monkeypatch.setattr(workers, "get", lambda name: replace(get(name), batch=batch))
     found = list(outcomes(MADE_UP, range(12), n_jobs))
     assert [number for number, _ in found] == list(range(12))
     defects = {number: outcome for number, outcome in found if outcome.is_defect}
