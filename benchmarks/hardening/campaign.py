@@ -7,7 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # Each of these modules beside this one has a `CAMPAIGN`.
-NAMES = ("model_files", "json_files", "csv_files", "libsvm_files", "npz_files")
+NAMES = (
+    "model_files",
+    "json_files",
+    "csv_files",
+    "libsvm_files",
+    "npz_files",
+    "hostile_names",
+)
 
 
 @dataclass(frozen=True)
