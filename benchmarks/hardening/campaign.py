@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 # Each of these modules beside this one has a `CAMPAIGN`.
 NAMES = (
+    "fits",
+    "interrupts",
     "model_files",
     "json_files",
     "csv_files",

@@ -15,7 +15,7 @@ from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
 from kernelet.learners.arbitrary_norm.reweighting import ROUGH
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.parameters import choice, count, positive
+from kernelet.learners.base.parameters import choice, count, positive, weight
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
@@ -54,7 +54,7 @@ class NormEstimator:
 
     def _settings(self) -> NormSettings:
         regularizer = REGULARIZERS[choice("regularizer", self.regularizer, REGULARIZERS)]
-        C_norm, tol = positive("C_norm", self.C_norm), positive("tol", self.tol)
+        C_norm, tol = weight("C_norm", self.C_norm), positive("tol", self.tol)
         if tol >= 1.0:
             raise ValueError(f"tol must be below 1, or every coefficient is dropped; got {tol:g}.")
         max_iter = count("max_iter", self.max_iter)
@@ -79,8 +79,9 @@ class NormEstimator:
         else:
             self._warn_unless_converged(learned, who)
         if learned.is_search_cut and not learned.is_cut:
+            why = "interrupted" if learned.is_search_interrupted else "cut short"
             warn_caller(
-                f"{who} stopped early: the search for C_norm was cut short at {n_vectors} of "
+                f"{who} stopped early: the search for C_norm was {why} at {n_vectors} of "
                 f"n_vectors={self.n_vectors}; the model is usable.",
                 ConvergenceWarning,
             )
