@@ -15,6 +15,7 @@ NAMES = (
     "csv_files",
     "libsvm_files",
     "npz_files",
+    "hostile_names",
 )
 
 

@@ -29,8 +29,9 @@ MEMORY_CONSTANT = 50 * 2**20
 _TRACED = 19
 # Address space of a process, so that no file takes the memory of the machine.
 _MOST = 8 * 2**30
-# A process that does not answer at all is given up after this time of the clock.
-_WATCHDOG = 120.0
+# A process that does not answer at all is given up after this time of the clock: on a machine that
+# is busy with other work, it may have a hundredth of it.
+_WATCHDOG = 900.0
 
 
 def _usual_memory(data: bytes) -> int:

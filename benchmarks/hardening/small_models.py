@@ -85,13 +85,15 @@ def in_few_bits() -> list[object]:
         warnings.simplefilter("ignore")
         fitted = kernelet.SparseSVC(4, **few).fit(X, y)
         return [
-            _compact(Gaussian(0.4), X[:5], 2, 4),
-            _compact(left_out, X[:7], 5, 6, 3),
-            _compact(left_out, X[:7], 9, 16).astype(np.float32),
-            _compact(ProjectedFeatures(Gaussian(0.4), X[7:10] / 3.0), X[:6], 6, 5, 2),
-            _compact(ScaledFeatures(Matern52(1.0) * Polynomial(0.1, 1.0, 2), scales), X[:4], 8, 8),
-            _compact(Gaussian(0.4), X[:0], 3, 4),
-            _compact(Gaussian(0.4), np.where(np.arange(9) < 7, 1.0, X[:300]), 3, 4),
+            rounded_machine(Gaussian(0.4), X[:5], 2, 4),
+            rounded_machine(left_out, X[:7], 5, 6, 3),
+            rounded_machine(left_out, X[:7], 9, 16).astype(np.float32),
+            rounded_machine(ProjectedFeatures(Gaussian(0.4), X[7:10] / 3.0), X[:6], 6, 5, 2),
+            rounded_machine(
+                ScaledFeatures(Matern52(1.0) * Polynomial(0.1, 1.0, 2), scales), X[:4], 8, 8
+            ),
+            rounded_machine(Gaussian(0.4), X[:0], 3, 4),
+            rounded_machine(Gaussian(0.4), np.where(np.arange(9) < 7, 1.0, X[:300]), 3, 4),
             fitted,
             kernelet.SparseSVC(2, vectors="per_class", **few).fit(X, y == "yes"),
             kernelet.SparseKernelRidge(3, **few).fit(X, X[:, :2]),
@@ -101,7 +103,7 @@ def in_few_bits() -> list[object]:
         ]
 
 
-def _compact(
+def rounded_machine(
     kernel: Any, vectors: Any, bits: int, coefficient_bits: int, n_outputs: int = 1
 ) -> KernelMachine:
     """A machine in few bits over rounded vectors."""

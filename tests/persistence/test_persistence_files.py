@@ -298,6 +298,21 @@ def test_matrices_of_many_rows_take_no_more_memory_than_others(path):
     assert peak < 10 * path.stat().st_size + 3 * 2**20
 
 
+def test_sums_of_many_kernels_take_no_more_memory_than_others(path):
+    """Each of 100 kernels has a copy of the vectors that it is evaluated with."""
+    kernel = kernelet.kernels.Sum([Gaussian(1.0 + place) for place in range(98)])
+    vectors = np.random.default_rng(0).normal(size=(500, 40))
+    kernelet.KernelMachine(kernel, vectors, np.ones(500)).save(path)
+    kernelet.load(path)
+    tracemalloc.start()
+    try:
+        kernelet.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * path.stat().st_size + 3 * 2**20
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_a_reason(name, path):
     data, reason = REFUSED[name]

@@ -98,7 +98,7 @@ def long_lines(data: bytes, rng: np.random.Generator, others: list[bytes]) -> by
     place, how = int(rng.integers(len(rows))), rng.integers(3)
     row = rows[place].rstrip(b"\r\n")
     if how == 0:
-        rows[place] = row[: max(1, 10_000 // n)] * n + b"\n"
+        rows[place] = row[: max(1, 3_000 // n)] * n + b"\n"
     elif how == 1:
         rows[place] = row + b"9" * n + b"\n"
     else:

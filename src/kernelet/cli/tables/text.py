@@ -162,8 +162,7 @@ def _parsing_errors(source: Source) -> Iterator[None]:
     """Turn what pandas says of a file into one line about it."""
     errors = _pandas().errors
     try:
-        # columns of Python's strings are one array; Arrow's are one each, half a millisecond
-        with warnings.catch_warnings(), _pandas().option_context("future.infer_string", False):
+        with warnings.catch_warnings():
             # rows longer than the heading, whose last cells pandas would drop
             warnings.simplefilter("error", errors.ParserWarning)
             yield
@@ -241,13 +240,13 @@ def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:
     """
     if not len(frame.columns):
         raise DataError(f"{source.name} has no columns")
+    columns: dict[str, Any] = dict.fromkeys(frame.columns)  # in their order
     dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
-    columns: dict[str, Any] = dict.fromkeys(dtypes)  # in their order
-    for dtype in set(dtypes.values()):
-        names = [name for name, each in dtypes.items() if each == dtype]
-        cells = frame[names].to_numpy(dtype=None if dtype.kind in "fiu" else object)
-        columns.update(zip(names, cells.T, strict=True))
-    for name in [name for name, values in columns.items() if values.dtype.kind == "O"]:
+    for dtype in {dtype for dtype in dtypes.values() if dtype.kind in "fiu"}:
+        chosen = frame.select_dtypes(include=[dtype])
+        columns.update(zip(chosen.columns, chosen.to_numpy().T, strict=True))
+    for name in [name for name, values in columns.items() if values is None]:
+        columns[name] = frame[name].astype(object).to_numpy()
         if any(isinstance(cell, str) and "\0" in cell for cell in columns[name]):
             raise DataError(nul_bytes(source))
         if any(type(cell) is int for cell in columns[name]):  # of more than 20 digits
