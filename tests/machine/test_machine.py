@@ -172,7 +172,7 @@ def test_large_batches_use_threads_and_small_ones_do_not(monkeypatch):
     machine.decision_function(X)
     assert started == [2]
     # Without threadpoolctl, BLAS would start threads below each of ours.
-    monkeypatch.setattr(blocks, "_blas_controller", lambda: None)
+    monkeypatch.setattr(blocks, "_thread_controller", lambda: None)
     machine.decision_function(X)
     assert started == [2]
 
@@ -192,30 +192,66 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
 class Blas:
     """A BLAS of four threads, whatever the environment of the tests says."""
 
-    threads = 4
+    def __init__(self):
+        self.num_threads, self.interrupted_at = 4, 0
 
-    def limit(self, limits, user_api):
+    def select(self, user_api):
         assert user_api == "blas"
-        original, self.threads = self.threads, limits
-        return SimpleNamespace(restore_original_limits=lambda: setattr(self, "threads", original))
+        return SimpleNamespace(lib_controllers=[self])
+
+    def set_num_threads(self, n_threads):
+        self.interrupted_at -= 1
+        if self.interrupted_at == 0:
+            raise KeyboardInterrupt
+        self.num_threads = n_threads
 
 
-def test_blas_gets_its_threads_back_after_overlapping_calls(monkeypatch):
+@pytest.fixture
+def blas(monkeypatch):
     blas = Blas()
-    monkeypatch.setattr(blocks, "_blas_controller", lambda: blas)
+    monkeypatch.setattr(blocks, "_thread_controller", lambda: blas)
+    return blas
+
+
+def test_blas_gets_its_threads_back_after_overlapping_calls(blas):
     first, second = blocks.one_blas_thread(), blocks.one_blas_thread()
     first.__enter__()
     second.__enter__()
-    assert blas.threads == 1
+    assert blas.num_threads == 1
     first.__exit__(None, None, None)
-    assert blas.threads == 1
+    assert blas.num_threads == 1
     second.__exit__(None, None, None)
-    assert blas.threads == 4
+    assert blas.num_threads == 4
+
+
+@pytest.mark.parametrize("number", [1, 2], ids=["when the limit is set", "when it is lifted"])
+def test_blas_gets_its_threads_back_after_ctrl_c(blas, number):
+    blas.interrupted_at = number
+    with pytest.raises(KeyboardInterrupt), blocks.threads_as_before(), blocks.one_blas_thread():
+        pass
+    assert blas.num_threads == 4
+    # and without that context, by whoever is next
+    blas.interrupted_at = number
+    with pytest.raises(KeyboardInterrupt), blocks.one_blas_thread():
+        pass
+    with blocks.one_blas_thread():
+        assert blas.num_threads == 1
+    assert blas.num_threads == 4
+
+
+def test_blas_gets_its_threads_back_from_a_context_that_was_left_open(blas):
+    """As if Ctrl-C had come on the way into the end of the context."""
+    with blocks.one_blas_thread():
+        with blocks.threads_as_before():
+            left_open = blocks.one_blas_thread()
+            left_open.__enter__()
+        assert blas.num_threads == 1
+    assert blas.num_threads == 4
 
 
 def test_blas_of_numpy_is_held_to_one_thread():
     with blocks.one_blas_thread():
-        libraries = [lib for lib in blocks._blas_controller().info() if lib["user_api"] == "blas"]
+        libraries = [lib for lib in blocks._thread_controller().info() if lib["user_api"] == "blas"]
     assert libraries
     assert all(library["num_threads"] == 1 for library in libraries)
 

@@ -73,7 +73,7 @@ worker.join()
 os._exit(code)
 """
 IN_SEEDING = "KMeans.fit = hold(KMeans.fit)"
-IN_BLAS = "blocks._blas_controller = hold(blocks._blas_controller)"
+IN_BLAS = "blocks._thread_controller = hold(blocks._thread_controller)"
 
 ANY_TIME = """
 HELD = False  # forked in the moment of a change, a child may keep it: all that counts is an end

@@ -16,8 +16,9 @@ from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.parameters import choice, positive
-from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.base.progress import CallbackSupportMixin
 from kernelet.machine.storage import TARGETS
 from kernelet.selection.budgets import Candidates
 from kernelet.selection.callbacks import reporting
@@ -173,7 +174,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
         self.verbose = verbose
         self.error_score = error_score
 
-    @with_callbacks
+    @fit_method
     def fit(
         self,
         X: Any,

@@ -10,11 +10,11 @@ from importlib import import_module
 from threading import Event
 from typing import TypeVar
 
-from kernelet.kernels.numerics.blocks import all_blas_threads, find_blas_again, one_blas_thread
+from kernelet.kernels.numerics.blocks import all_blas_threads, find_libraries_again, one_blas_thread
 
 # SciPy's BLAS is held to one thread as well as NumPy's.
 import_module("scipy.linalg")
-find_blas_again()
+find_libraries_again()
 
 # Multiplications in a loop of matrix products above which a second thread pays: about a tenth of a
 # second on one core. Threads of BLAS wait awake, and below that the waiting costs more than the

@@ -12,7 +12,11 @@ from scipy import sparse
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
-from kernelet.kernels.numerics.blocks import one_blas_thread
+from kernelet.kernels.numerics.blocks import (
+    find_libraries_again,
+    one_blas_thread,
+    one_openmp_thread,
+)
 from kernelet.kernels.silence import silenced
 from kernelet.subspace.canonical import CanonicalRows, canonical_rows
 from kernelet.subspace.greedy import dense_rows, pivoted_cholesky, sparse_greedy_approximation
@@ -113,7 +117,6 @@ def _kmeans_centres(
     kernel: Kernel | None,
     random_state: np.random.RandomState,
 ) -> NDArray[Any]:
-    from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     n = rows.costs.size
@@ -124,21 +127,22 @@ def _kmeans_centres(
     if n > limit:
         sample = np.sort(random_state.choice(n, limit, replace=False))
         X, costs = X[sample], costs[sample]
-    clusters = KMeans(n_vectors, n_init=1, random_state=random_state)
+    clusters = _kmeans()(n_vectors, n_init=1, random_state=random_state)
     # Centres that coincide are merged and reported below, by the name of our parameter.
     quiet = silenced(ConvergenceWarning, "Number of distinct clusters")
-    with quiet, one_blas_thread(), _thread_pools().limit(limits=1, user_api="openmp"):
+    with quiet, one_blas_thread(), one_openmp_thread():
         clusters.fit(X, sample_weight=costs / costs.mean())
     centres: NDArray[Any] = canonical_rows(clusters.cluster_centers_).X
     return centres
 
 
 @cache
-def _thread_pools() -> Any:
-    """OpenMP among others, once scikit-learn has loaded it; finding it takes milliseconds."""
-    from threadpoolctl import ThreadpoolController
+def _kmeans() -> Any:
+    """KMeans; loading it brings OpenMP, whose threads can be limited once it is found."""
+    from sklearn.cluster import KMeans
 
-    return ThreadpoolController()
+    find_libraries_again()
+    return KMeans
 
 
 def _cholesky_pivots(

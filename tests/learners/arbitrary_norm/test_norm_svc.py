@@ -433,7 +433,10 @@ class TestEstimator:
 
     @pytest.mark.parametrize(
         ("C_norm", "last", "words"),
-        [(1e-3, 5, "interrupted"), (1.0, 40, "search for C_norm was cut short at . of n_vectors")],
+        [
+            (1e-3, 5, "interrupted"),
+            (1.0, 40, "search for C_norm was interrupted at . of n_vectors"),
+        ],
     )
     def test_interrupt_ends_the_search_for_a_budget(self, C_norm, last, words, monkeypatch):
         calls = []

@@ -108,9 +108,9 @@ def remedy(table: Table, cell: object) -> str:
 
 def _parsed(table: Table, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """A column of text as numbers, NaN for the rest, and which cells are texts but no numbers."""
-    pandas = _pandas()
     if table.notation is None:
-        numbers = pandas.to_numeric(pandas.Series(values), errors="coerce").to_numpy()
+        cells = _pandas().Series(values, dtype=object)  # not made Arrow's, which takes as long
+        numbers = _pandas().to_numeric(cells, errors="coerce").to_numpy()
     else:
         numbers = table.notation.values(values)
     is_wrong = np.isnan(numbers) & ~missing_cells(values)
@@ -162,7 +162,8 @@ def _parsing_errors(source: Source) -> Iterator[None]:
     """Turn what pandas says of a file into one line about it."""
     errors = _pandas().errors
     try:
-        with warnings.catch_warnings():
+        # columns of Python's strings are one array; Arrow's are one each, half a millisecond
+        with warnings.catch_warnings(), _pandas().option_context("future.infer_string", False):
             # rows longer than the heading, whose last cells pandas would drop
             warnings.simplefilter("error", errors.ParserWarning)
             yield
@@ -240,13 +241,16 @@ def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:
     """
     if not len(frame.columns):
         raise DataError(f"{source.name} has no columns")
-    columns: dict[str, Any] = dict.fromkeys(frame.columns)  # in their order
     dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
-    for dtype in {dtype for dtype in dtypes.values() if dtype.kind in "fiu"}:
-        chosen = frame.select_dtypes(include=[dtype])
-        columns.update(zip(chosen.columns, chosen.to_numpy().T, strict=True))
-    for name in [name for name, values in columns.items() if values is None]:
-        columns[name] = frame[name].astype(object).to_numpy()
+    columns: dict[str, Any] = dict.fromkeys(dtypes)  # in their order
+    for dtype in set(dtypes.values()):
+        names = [name for name, each in dtypes.items() if each == dtype]
+        cells = frame[names].to_numpy(dtype=None if dtype.kind in "fiu" else object)
+        columns.update(zip(names, cells.T, strict=True))
+    for name in [name for name, values in columns.items() if values.dtype.kind == "O"]:
         if any(isinstance(cell, str) and "\0" in cell for cell in columns[name]):
             raise DataError(nul_bytes(source))
+        if any(type(cell) is int for cell in columns[name]):  # of more than 20 digits
+            cells = [str(cell) if type(cell) is int else cell for cell in columns[name]]
+            columns[name] = np.array(cells, dtype=object)
     return columns

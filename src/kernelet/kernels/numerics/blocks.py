@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.shared_setting import SharedSetting
 
 # Below this many elements of scratch and output (16 MB in double precision, some milliseconds of
 # work), starting threads costs more than they save.
@@ -78,7 +78,7 @@ def run_blocks(
         large = len(starts) > 1 and n_rows * row_elements > THREADED_ELEMENTS
         # If the products in every thread start further threads, all are slower than one thread, and
         # without threadpoolctl nothing can stop BLAS from starting them.
-        n_threads = available_threads() if large and _blas_controller() is not None else 1
+        n_threads = available_threads() if large and _thread_controller() is not None else 1
     n_threads = min(n_threads, len(starts))
     if n_threads <= 1:
         workspace = Workspace()
@@ -114,10 +114,11 @@ def available_threads() -> int:
 
 
 @functools.cache
-def _blas_controller() -> Any:
-    """threadpoolctl's view of the loaded BLAS, or None if it is not installed.
+def _thread_controller() -> Any:
+    """threadpoolctl's view of the loaded libraries, or None if it is not installed.
 
-    The search takes milliseconds, so it is done once; call `find_blas_again` after loading another.
+    The search takes milliseconds, so it is done once; call `find_libraries_again` after loading
+    another.
     """
     try:
         from threadpoolctl import ThreadpoolController
@@ -126,73 +127,77 @@ def _blas_controller() -> Any:
     return ThreadpoolController()
 
 
-def find_blas_again() -> None:
-    """Forget which BLAS was loaded: SciPy loads its own in addition to NumPy's."""
-    _blas_controller.cache_clear()
+def find_libraries_again() -> None:
+    """Forget which were loaded: SciPy has its own BLAS, and scikit-learn brings OpenMP."""
+    _thread_controller.cache_clear()
 
 
-class _SharedLimit:
-    """The limit that this package has set on BLAS, and the number of callers that rely on it."""
+class _OneThread(SharedSetting):
+    """The threads of a kind of library, limited to one."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users = 0
-        self.limit: Any = None
+    def __init__(self, user_api: str) -> None:
+        super().__init__()
+        self._user_api = user_api
+        self.original: list[tuple[Any, int]] = []  # each library, and the threads that it had
 
-    def lift(self) -> None:
-        if self.limit is not None:
-            self.limit.restore_original_limits()
-            self.limit = None
+    def change(self) -> None:
+        controller = _thread_controller()
+        if not self.original and controller is not None:
+            libraries = controller.select(user_api=self._user_api).lib_controllers
+            self.original = [(library, library.num_threads) for library in libraries]
+        self._limit()
+
+    def _limit(self) -> None:
+        for library, _ in self.original:
+            library.set_num_threads(1)
+
+    def restore(self) -> None:
+        self._lift()
+        self.original = []
+
+    def _lift(self) -> None:
+        for library, n_threads in self.original:
+            library.set_num_threads(n_threads)
+
+    @contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Inside `changed`, lift the limit, if no other caller relies on it."""
+        with self._lock:
+            lifts = sum(self.users.values()) == 1
+            if lifts:
+                self._lift()
+        try:
+            yield
+        finally:
+            if lifts:
+                with self._lock:
+                    self._limit()
 
 
-_shared = _SharedLimit()
+_one_blas_thread = _OneThread("blas")
+_one_openmp_thread = _OneThread("openmp")
 
 
-def _begin_anew() -> None:
-    """Reset the limit in a process that was forked while other threads held it."""
-    global _shared
-    left, _shared = _shared, _SharedLimit()
-    left.lock = threading.Lock()  # for the caller that forked, and has yet to leave
-    left.lift()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread; without effect if threadpoolctl is not installed.
 
-    The limit holds for the whole process. Callers that overlap in time share it: the first sets it
-    and the last lifts it, so that none mistakes another's limit for the original setting.
+    The limit holds for the whole process, as long as any caller relies on it.
     """
-    shared = _shared
-    with shared.lock:
-        controller = _blas_controller()
-        if shared.users == 0 and controller is not None:
-            shared.limit = controller.limit(limits=1, user_api="blas")
-        shared.users += 1
-    try:
-        yield
-    finally:
-        with shared.lock:
-            shared.users -= 1
-            if shared.users == 0:
-                shared.lift()
+    return _one_blas_thread.changed()
+
+
+def one_openmp_thread() -> AbstractContextManager[None]:
+    """Limit OpenMP to one thread, as `one_blas_thread` does with BLAS."""
+    return _one_openmp_thread.changed()
+
+
+def all_blas_threads() -> AbstractContextManager[None]:
+    """Inside `one_blas_thread`, give BLAS its threads back, if no other caller has the limit."""
+    return _one_blas_thread.lifted()
 
 
 @contextmanager
-def all_blas_threads() -> Iterator[None]:
-    """Inside `one_blas_thread`, give BLAS its threads back, if no other caller has the limit."""
-    shared = _shared
-    with shared.lock:
-        lifts = shared.users == 1 and shared.limit is not None
-        if lifts:
-            shared.limit.restore_original_limits()
-    try:
+def threads_as_before() -> Iterator[None]:
+    """Lift limits at the end that Ctrl-C kept from being lifted, in this thread."""
+    with _one_blas_thread.as_before(), _one_openmp_thread.as_before():
         yield
-    finally:
-        if lifts:
-            with shared.lock:
-                _blas_controller().limit(limits=1, user_api="blas")

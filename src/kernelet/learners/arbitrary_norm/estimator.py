@@ -79,8 +79,9 @@ class NormEstimator:
         else:
             self._warn_unless_converged(learned, who)
         if learned.is_search_cut and not learned.is_cut:
+            why = "interrupted" if learned.is_search_interrupted else "cut short"
             warn_caller(
-                f"{who} stopped early: the search for C_norm was cut short at {n_vectors} of "
+                f"{who} stopped early: the search for C_norm was {why} at {n_vectors} of "
                 f"n_vectors={self.n_vectors}; the model is usable.",
                 ConvergenceWarning,
             )

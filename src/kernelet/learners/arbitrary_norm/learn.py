@@ -143,6 +143,7 @@ class NormMachine:
     outputs: list[NormOutput]
     C_norm: float
     is_search_cut: bool = False
+    is_search_interrupted: bool = False
 
     @property
     def interrupted(self) -> bool:
@@ -223,4 +224,8 @@ def learn_norm(
     if settings.n_vectors is None:
         return fit(settings.C_norm)
     learned, is_cut = loop.last_of(within_budget(fit, settings.n_vectors, settings.C_norm))
-    return replace(learned, is_search_cut=is_cut or loop.interrupted)
+    return replace(
+        learned,
+        is_search_cut=is_cut or loop.interrupted,
+        is_search_interrupted=loop.interrupted,
+    )

@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require, require_outputs
 from kernelet.learners.base.no_probabilities import ONE_SCORE_A_CLASS
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data
 from kernelet.learners.base.prediction_rows import labels_of_scores, prediction_rows
-from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.base.progress import CallbackSupportMixin
 from kernelet.learners.base.training_data import TrainingData, labelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
@@ -54,7 +55,7 @@ class KernelClassifier(
         `OutOfCoreData`.
         """
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the machine.
 

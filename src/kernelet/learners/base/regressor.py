@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs
 from kernelet.learners.base.prediction_rows import prediction_rows
-from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.base.progress import CallbackSupportMixin
 from kernelet.learners.base.training_data import TrainingData, regression_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.machine import KernelMachine
@@ -40,7 +41,7 @@ class KernelRegressor(
     def _learn(self, data: TrainingData) -> KernelMachine:
         """Return the machine for these rows; further fitted attributes are set as well."""
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the machine.
 

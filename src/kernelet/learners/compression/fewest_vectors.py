@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,12 +72,18 @@ def fewest_vectors(
     ------
     ValueError
         If not even these keep the error.
+    KeyboardInterrupt
+        If Ctrl-C ends a search before there is one that keeps the error; later the best is kept.
     """
     bracket = _Bracket(most, (0, -math.log(min(max_error, 0.5))))
     best: ReducedSet | None = None
     reached = math.inf
     while (number := bracket.next_number()) is not None:
         reduced = reduced_to(number)
+        if reduced.interrupted:
+            if best is None:
+                raise KeyboardInterrupt
+            return replace(best, interrupted=True)
         reached = error(reduced)
         if bracket.narrow(number, math.log(max(reached / max_error, _LEAST_ERROR))):
             best = reduced

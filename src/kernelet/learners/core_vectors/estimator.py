@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernelet.learners.base.constant_fits import warn_if_constant
-from kernelet.learners.base.progress import Loop, with_callbacks
+from kernelet.learners.base.fit_method import fit_method
+from kernelet.learners.base.progress import Loop
 from kernelet.learners.core_vectors.result import LearnedBalls
 from kernelet.learners.core_vectors.rows import (
     CoreSetData,
@@ -40,7 +41,7 @@ class CoreSetEstimator(ABC):
         """Whether rows are left where they are."""
         return reads_in_blocks(X)
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows in memory or out of core.
 
@@ -60,7 +61,7 @@ class CoreSetEstimator(ABC):
         """
         return self._fit(core_set_data(self, X, y, sample_weight, self._leaves(X)))
 
-    @with_callbacks
+    @fit_method
     def fit_batches(self, batches: Iterable[tuple[Any, ArrayLike]]) -> Self:
         """Learn from rows that come in batches, of which only a few are in memory at a time.
 

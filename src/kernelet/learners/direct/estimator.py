@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel, require_input_gradient
+from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import bits_or_none, count, positive
 from kernelet.learners.base.progress import Loop
@@ -168,6 +170,12 @@ class DirectEstimator:
             if rounded is None:
                 rounded = round_and_solve(learned, bits, drops_constant=self._drops_constant)
             self.objective_ = float(sum(rounded.values))
+            if rounded.interrupted and not self.interrupted_:
+                warn_caller(
+                    f"{type(self).__name__} was interrupted while it rounded its vectors: they "
+                    "are the nearest in few bits, not the best. The model is usable.",
+                    ConvergenceWarning,
+                )
             self.interrupted_ = rounded.interrupted
             return rounded.machine
         if len(ends) == 1:

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import count, weight
-from kernelet.learners.base.progress import with_callbacks
 from kernelet.learners.base.training_data import labelled_data
 from kernelet.learners.base.transformer import KernelFeatures
 from kernelet.learners.direct.fisher_search import FisherSearch
@@ -124,7 +124,7 @@ class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
         self.verbose = verbose
         self.random_state = random_state
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the features.
 

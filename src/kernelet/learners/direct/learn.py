@@ -170,6 +170,9 @@ def learn_vectors(
     plan = plan_searches(list(rows), whole, settings, rng, loop, last, saved)
     watch = _Watch(loop, plan.settings.task.kernel, saved, attributes)
     ends = loop.each(lambda k: _search(plan, k, watch), len(rows), settings.n_jobs)
+    if loop.interrupted and not any(end.interrupted for end in ends):
+        # Ctrl-C reached the thread that waits, when the others were done
+        ends[-1] = ends[-1].interrupted_later()
     if saved is not None and not loop.interrupted:
         saved.remove()
     gain = plan.kernel_gain

@@ -10,6 +10,7 @@ from kernelet.learners.base.training_kernel import gamma_of_weighted_rows
 from kernelet.learners.direct.problems.ridge import RidgeProblem, leave_one_out
 from kernelet.learners.direct.search.learn import learn_direct
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.result import Descent
 from kernelet.machine import KernelMachine
 
 # The leave-one-out error chooses among these costs, in units of the rows' variance: powers of ten,
@@ -19,7 +20,7 @@ _COSTS = (1.0, 1e1, 1e2, 1e3, 1e4)
 
 def learn_pre_images(
     machine: KernelMachine, X: Rows, weights: FloatArray, max_iter: int, tol: float, seed: int
-) -> KernelMachine:
+) -> Descent:
     """A machine from the outputs of another back to its rows, with the same number of vectors.
 
     It is learned by kernel ridge regression with the direct method. The first vectors are the
@@ -38,8 +39,8 @@ def learn_pre_images(
 
     Returns
     -------
-    KernelMachine
-        Its features are the outputs of the other machine, and its outputs the other's features.
+    Descent
+        Of its machine the features are the outputs of the other, and the outputs its features.
     """
     rows = np.asarray(dense(X), dtype=np.float64)
     features = _features(machine, rows)
@@ -54,7 +55,7 @@ def learn_pre_images(
     problem = RidgeProblem(rows, _COSTS[int(np.argmin(errors))] * weights)
     return learn_direct(
         features, kernel, problem, start, max_iter=max_iter, tol=tol, random_state=seed
-    ).best.machine
+    )
 
 
 def _features(machine: KernelMachine, rows: FloatArray) -> FloatArray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,18 +48,27 @@ class ReducedSet:
         definite, of the squared differences in value at the given vectors.
     relative_error : float
         The same as a share of the original's norm.
+    interrupted : bool
+        Whether Ctrl-C ended the search; the best vectors so far are kept.
     """
 
     machine: KernelMachine
     error_norm: float
     relative_error: float
+    interrupted: bool = False
 
     @classmethod
-    def of(cls, machine: KernelMachine, squared_error: float, squared_norm: float) -> ReducedSet:
+    def of(
+        cls,
+        machine: KernelMachine,
+        squared_error: float,
+        squared_norm: float,
+        interrupted: bool = False,
+    ) -> ReducedSet:
         """From the squares; rounding may leave an error below zero."""
         error = float(np.sqrt(max(squared_error, 0.0)))
         scale = float(np.sqrt(max(squared_norm, np.finfo(float).tiny)))
-        return cls(machine, error, error / scale)
+        return cls(machine, error, error / scale, interrupted)
 
 
 def learn_reduced_set(
@@ -71,11 +81,6 @@ def learn_reduced_set(
     random_state: int = 0,
 ) -> ReducedSet:
     """The nearest machine with n_vectors vectors, equation (4), in the sum over its outputs.
-
-    Vectors come from the fixed-point iteration (Gaussian kernels and moderate sizes), from k-means
-    on the given vectors, and from joint L-BFGS started at each; the lowest objective wins.
-    Coefficients are (47), the projection onto the span. A machine that has no more vectors than
-    asked for is returned as it is.
 
     Parameters
     ----------
@@ -93,17 +98,46 @@ def learn_reduced_set(
     Returns
     -------
     ReducedSet
+        The nearest of `reduced_sets`.
+    """
+    found = reduced_sets(
+        machine, n_vectors, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state
+    )
+    return nearest_of(found)
+
+
+def nearest_of(found: Sequence[ReducedSet]) -> ReducedSet:
+    """The one with the lowest (4); interrupted if one of them was."""
+    nearest = min(found, key=lambda reduced: reduced.error_norm)
+    return replace(nearest, interrupted=any(reduced.interrupted for reduced in found))
+
+
+def reduced_sets(
+    machine: KernelMachine,
+    n_vectors: int,
+    *,
+    n_init: int = 1,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    random_state: int = 0,
+) -> list[ReducedSet]:
+    """Where the search for a near machine ends, one for each start; parameters as above.
+
+    Vectors come from k-means on the given vectors and from the fixed-point iteration (Gaussian
+    kernels and moderate sizes), each followed by joint L-BFGS. Coefficients are (47), the
+    projection onto the span. A machine that has no more vectors than asked for is returned as it
+    is.
     """
     if machine.n_vectors <= n_vectors:
-        return ReducedSet(machine, 0.0, 0.0)
+        return [ReducedSet(machine, 0.0, 0.0)]
     if not machine.coefficients.any():
         first = slice(n_vectors)
         constant = KernelMachine(
             machine.kernel, machine.vectors[first], machine.coefficients[first], machine.intercepts
         )
-        return ReducedSet(constant, 0.0, 0.0)
+        return [ReducedSet(constant, 0.0, 0.0)]
     if not machine.kernel.is_positive_definite:
-        return _by_values(machine, n_vectors, random_state)
+        return [_by_values(machine, n_vectors, random_state)]
     X = np.asarray(machine.vectors, dtype=np.float64)
     a = np.asarray(machine.coefficients, dtype=np.float64)
     intercepts = np.asarray(machine.intercepts, dtype=np.float64)
@@ -119,9 +153,13 @@ def learn_reduced_set(
     if isinstance(machine.kernel, Gaussian) and X.shape[0] * n_vectors**2 <= _FIXED_POINT_WORK:
         starts.append(fixed_point_vectors(X, a, machine.kernel, n_vectors))
     rng = np.random.default_rng(random_state)
-    ends = [_end_of_search(objective, start, max_iter, tol, rng) for start in starts]
-    best = min(ends, key=lambda end: end.value)
-    return ReducedSet.of(best.machine, 2.0 * best.value, squared_norm)
+    found: list[ReducedSet] = []
+    for start in starts:
+        end, interrupted = _end_of_search(objective, start, max_iter, tol, rng)
+        found.append(ReducedSet.of(end.machine, 2.0 * end.value, squared_norm, interrupted))
+        if interrupted:
+            break
+    return found
 
 
 def _end_of_search(
@@ -130,10 +168,10 @@ def _end_of_search(
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
-) -> Evaluation:
-    """Where joint L-BFGS ends; the start itself, for a kernel without gradients."""
+) -> tuple[Evaluation, bool]:
+    """Where joint L-BFGS ends, and whether by Ctrl-C; the start, for a kernel without gradients."""
     if not objective.kernel.has_input_gradient:
-        return objective.without_gradient(start)
+        return objective.without_gradient(start), False
     search = minimize_over_vectors(
         objective,
         start,
@@ -141,7 +179,7 @@ def _end_of_search(
         tol=tol,
         revive=lambda at: revived(objective, at, rng),
     )
-    return search.best
+    return search.best, search.interrupted
 
 
 def reduced_set_of(machine: KernelMachine, smaller: KernelMachine) -> ReducedSet:

@@ -162,7 +162,7 @@ class ReducedSVC(KernelClassifier):
         return seed_vectors(data.X, n_vectors, method, data.kernel, data.rng, data.weights)
 
     def _stored(self, learned: FixedVectors) -> KernelMachine:
-        self.objective_ = float(sum(solution.primal_value for solution in learned.solutions))
+        self.objective_ = learned.objective
         self.gap_ = learned.gap
         self.n_iter_ = max(1, sum(solution.n_iter for solution in learned.solutions))
         stuck = [solution for solution in learned.solutions if not solution.is_optimal]

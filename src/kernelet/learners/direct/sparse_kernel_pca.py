@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from kernelet.kernels import Kernel
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.parameters import count
-from kernelet.learners.base.progress import with_callbacks
 from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.transformer import KernelFeatures
 from kernelet.learners.base.vectors import HasVectors
@@ -159,7 +159,7 @@ class SparseKernelPCA(
         self.verbose = verbose
         self.random_state = random_state
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the components.
 
@@ -202,9 +202,13 @@ class SparseKernelPCA(
         back = None
         if self.fit_inverse_transform:
             seed = int(data.rng.randint(np.iinfo(np.int32).max))
-            back = learn_pre_images(
-                self.machine_, data.X, data.weights, self.max_iter, self.tol, seed
-            )
+            # after Ctrl-C nobody waits for more than a step
+            max_iter = 1 if learned.interrupted else self.max_iter
+            search = learn_pre_images(self.machine_, data.X, data.weights, max_iter, self.tol, seed)
+            back = search.best.machine
+            if search.interrupted:
+                self.interrupted_ = True
+                search.warn_unless_converged(f"inverse_transform of {type(self).__name__}")
         self._keep_way_back(back)
         return self
 

@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import SavableMixin, require_outputs, saved
 from kernelet.learners.base.parameters import positive
 from kernelet.learners.base.prediction_rows import inliers_of_scores, prediction_rows
-from kernelet.learners.base.progress import CallbackSupportMixin, with_callbacks
+from kernelet.learners.base.progress import CallbackSupportMixin
 from kernelet.learners.base.training_data import unlabelled_data
 from kernelet.learners.base.vectors import HasVectors
 from kernelet.learners.direct.estimator import FITTED, DirectEstimator
@@ -177,7 +178,7 @@ class SparseOneClassSVM(
         self.verbose = verbose
         self.random_state = random_state
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the machine.
 

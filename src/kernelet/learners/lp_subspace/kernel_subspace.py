@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import SAMPLE_ROWS, out_of_core_data
-from kernelet.learners.base.progress import Loop, with_callbacks
+from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData, unlabelled_data
 from kernelet.learners.base.transformer import KernelFeatures
 from kernelet.learners.lp_subspace.space import (
@@ -108,7 +109,7 @@ class KernelSubspace(KernelFeatures):
         self.landmarks = landmarks
         self.random_state = random_state
 
-    @with_callbacks
+    @fit_method
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the subspace.
 

@@ -37,7 +37,9 @@ class LearnedSubspaceMachine:
     seconds : dict
         Processor time of the stages.
     interrupted : bool
-        Whether Ctrl-C left the machine of a part of the rows.
+        Whether Ctrl-C came before the fit was over.
+    on_part : bool
+        Whether it left the machine of a part of the rows, and not only rough vectors.
     """
 
     machine: KernelMachine
@@ -47,11 +49,18 @@ class LearnedSubspaceMachine:
     space: PrincipalMap
     seconds: dict[str, float]
     interrupted: bool
+    on_part: bool
 
     def warn_unless_solved(self, who: str) -> None:
         """Warn of what Ctrl-C left, and of linear programs that did not reach their tolerance."""
         stuck = [solution for solution in self.solved.solutions if not solution.is_optimal]
-        if self.interrupted:
+        if self.interrupted and not self.on_part:
+            warn_caller(
+                f"{who} was stopped by Ctrl-C: the search for {self.machine.n_vectors} vectors "
+                "ended early. The model is usable.",
+                ConvergenceWarning,
+            )
+        elif self.interrupted:
             warn_caller(
                 f"{who} was stopped by Ctrl-C: the linear programs are solved on about "
                 f"{_INTERRUPTED_ROWS} of the rows. The model is usable.",
@@ -99,15 +108,20 @@ def learn_subspace_machine(
     space, seconds = coordinates.space, dict(coordinates.seconds)
     with stage(seconds, "linear_programs"):
         solved = loop.finish(solve)
+    on_part = loop.interrupted
     with stage(seconds, "compression"):
         beta = space.coefficients(solved.weights)
         whole = KernelMachine(space.kernel, space.vectors, beta, solved.intercepts)
         machine, relative_error = whole, 0.0
         if n_vectors is not None and n_vectors < whole.n_vectors:
-            reduced = learn_reduced_set(whole, n_vectors)
+            # after Ctrl-C nobody waits for more than a step
+            limits = {"max_iter": 1} if on_part else {}
+            reduced = learn_reduced_set(whole, n_vectors, **limits)
+            if reduced.interrupted:
+                loop.interrupt()
             machine, relative_error = reduced.machine, float(reduced.relative_error)
     stages = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds.items())
     loop.say(f"{stages}; objective {solved.objective:.6e}")
     return LearnedSubspaceMachine(
-        machine, whole, relative_error, solved, space, seconds, loop.interrupted
+        machine, whole, relative_error, solved, space, seconds, loop.interrupted, on_part
     )

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import remember_training, saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
 from kernelet.learners.base.parameters import count
@@ -238,6 +239,7 @@ class SubspaceLPSVC(KernelClassifier):
             warn_if_constant(model, data.X, data.codes, data.weights)
         return models
 
+    @fit_method
     def fit_batches(
         self, batches: Iterable[tuple[Any, ArrayLike]], folder: str | Path | None = None
     ) -> Self:

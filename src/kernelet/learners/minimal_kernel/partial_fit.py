@@ -15,8 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.constant_fits import warn_if_constant
+from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import remember_training
-from kernelet.learners.base.progress import with_callbacks
 from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.base.training_kernel import training_kernel
 from kernelet.learners.minimal_kernel.candidates import BoolArray, Kept
@@ -43,7 +43,7 @@ class StreamClassifier(KernelClassifier):
         self.n_rows_seen_ = int(data.codes.size)
         return self._learn_from(data, None)
 
-    @with_callbacks
+    @fit_method
     def partial_fit(
         self,
         X: Any,
