@@ -62,7 +62,13 @@ def case(number: int) -> Outcome:
             if (reason := _unclear(error, parameters)) is not None:
                 return _defect(name, "an unclear error", reason, parameters, given)
             result = "an error that says what to change"
-    leaks = [one for one in caught if _is_leak(one)]
+    is_scikit_learns = parameters.get("of", ("",))[0] in SKLEARN
+    leaks = [
+        one
+        for one in caught
+        if not issubclass(one.category, OURS)
+        and not (is_scikit_learns and "sklearn" in one.filename)
+    ]
     if leaks:
         words = f"{leaks[0].category.__name__}: {leaks[0].message} ({leaks[0].filename})"
         return _defect(name, "a warning of another package", words, parameters, given)
@@ -107,10 +113,6 @@ def _unclear(error: Exception, parameters: Parameters) -> str | None:
     if re.search(f"{_ARGUMENTS}{_TABLES}|{known}" if known else _ARGUMENTS + _TABLES, str(error)):
         return None
     return words
-
-
-def _is_leak(one: warnings.WarningMessage) -> bool:
-    return not issubclass(one.category, OURS)
 
 
 def _same(before: Any, after: Any) -> bool:
