@@ -19,9 +19,9 @@ from kernelet.solvers.enclosing_ball.labelled_rows import LabelledRows
 from kernelet.solvers.enclosing_ball.look import Look, look_at_all
 from kernelet.solvers.solution import Status
 
-# Up to this many rows, all are looked at and none is drawn (with ``exact_sweep``). Kernel values are
-# kept, at most 32 MB of them, and all rows cost less than draws: 0.12 s beside 0.23 s on 1000 rows
-# of satimage, 0.41 beside 0.50 on 2000, but 1.0 beside 0.84 on 3000.
+# Up to this many rows, all are looked at and none is drawn (with ``exact_sweep``). Kernel values
+# are kept, at most 32 MB of them, and all rows cost less than draws: 0.12 s beside 0.23 s on 1000
+# rows of satimage, 0.41 beside 0.50 on 2000, but 1.0 beside 0.84 on 3000.
 FEW_ROWS = 2000
 # The furthest of 59 random rows is among the furthest 5 % with a probability of 1 - 0.95^59 = 95 %.
 SAMPLE_SIZE = 59
