@@ -9,13 +9,16 @@ from dataclasses import dataclass
 # Each of these modules beside this one has a `CAMPAIGN`.
 NAMES = (
     "fits",
-    "interrupts",
     "model_files",
     "json_files",
     "csv_files",
     "libsvm_files",
     "npz_files",
     "hostile_names",
+    "interrupts",
+    "kills",
+    "memory",
+    "threads",
 )
 
 

@@ -25,11 +25,11 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 import kernelet as kt
 from benchmarks.hardening.campaign import Campaign, Outcome
-from benchmarks.hardening.small_fits import FITS, SmallFit
+from benchmarks.hardening.small_fits import FITS, SmallFit, answers, settings
 
 NAMES = list(FITS)
 CASES_PER_GROUP = 200
@@ -68,16 +68,6 @@ class Watch:
             frame = frame.f_back
         self.where = " < ".join(names[:_NAMES_SHOWN])
         raise KeyboardInterrupt
-
-
-def settings() -> dict[str, Any]:
-    """Return what belongs to the whole process, and must not be left changed by a fit."""
-    threads = sorted((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
-    return {
-        "threads of BLAS or OpenMP": threads,
-        "warning filters": list(warnings.filters),
-        "NumPy's error handling": np.geterr(),
-    }
 
 
 @contextmanager
@@ -152,16 +142,6 @@ def undisturbed(name: str) -> tuple[Any, float, int]:
         finally:
             sys.setprofile(None)
     return model, seconds, n_calls
-
-
-def answers(model: Any, fit: SmallFit, number: int = 0) -> Any:
-    """Return what a model says of the first rows of a problem."""
-    X = fit.rows(number)[0]
-    X = next(iter(X))[:5] if isinstance(X, kt.rows.Chunks) else X[:5]
-    for method in ("decision_function", "predict", "transform"):
-        if hasattr(model, method):
-            return np.asarray(getattr(model, method)(X))
-    raise AssertionError(f"{model!r} answers nothing")
 
 
 def case(number: int) -> Outcome:

@@ -14,12 +14,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_info
 
 import kernelet as kt
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.rows import Chunks
 
 Rows = tuple[Any, Any]
+N_ROWS = 90
 
 
 @dataclass(frozen=True)
@@ -46,23 +48,23 @@ class SmallFit:
 
 @cache
 def points(n_columns: int) -> FloatArray:
-    """Return ninety rows around three centres that overlap a little."""
+    """Return rows around three centres that overlap a little."""
     rng = np.random.default_rng(n_columns)
     centres = 1.5 * rng.normal(size=(3, n_columns))
-    X: FloatArray = centres[np.arange(90) % 3] + rng.normal(size=(90, n_columns))
+    X: FloatArray = centres[np.arange(N_ROWS) % 3] + rng.normal(size=(N_ROWS, n_columns))
     X.flags.writeable = False
     return X
 
 
 def three_classes(number: int) -> Rows:
     """Return rows of three classes, or of two."""
-    return points(2 + number), np.arange(90) % 3 % (3 - number)
+    return points(2 + number), np.arange(N_ROWS) % 3 % (3 - number)
 
 
 def two_classes(number: int) -> Rows:
     """Return rows of two classes with other labels in each problem."""
     labels = np.array([["no", "yes"], ["left", "right"]][number])
-    return points(2 + number), labels[(np.arange(90) % 3 == 0).astype(int)]
+    return points(2 + number), labels[(np.arange(N_ROWS) % 3 == 0).astype(int)]
 
 
 def targets(number: int) -> Rows:
@@ -171,3 +173,23 @@ FITS: dict[str, SmallFit] = {
     ),
     "compress": _of(two_classes, Compressed),
 }
+
+
+def answers(model: Any, fit: SmallFit, number: int = 0) -> Any:
+    """Return what a model says of the first rows of a problem."""
+    X = fit.rows(number)[0]
+    X = next(iter(X))[:5] if isinstance(X, Chunks) else X[:5]
+    for method in ("decision_function", "predict", "transform"):
+        if hasattr(model, method):
+            return np.asarray(getattr(model, method)(X))
+    raise AssertionError(f"{model!r} answers nothing")
+
+
+def settings() -> dict[str, Any]:
+    """Return what belongs to the whole process, and must not be left changed by a fit."""
+    threads = sorted((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
+    return {
+        "threads of BLAS or OpenMP": threads,
+        "warning filters": list(warnings.filters),
+        "NumPy's error handling": np.geterr(),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from threading import Event
@@ -59,11 +59,13 @@ def map_in_threads(
     if n_threads <= 1:
         return [function(item) for item in items]
     # Nothing begins before all threads are there: Ctrl-C while one is being started leaves it out
-    # of the executor's list, which would not wait for it.
-    all_there = Event()
+    # of the executor's list, which would not wait for it. Then nothing begins at all.
+    all_there, is_given_up = Event(), Event()
 
     def begin(item: T) -> R:
         all_there.wait()
+        if is_given_up.is_set():
+            raise CancelledError
         return function(item)
 
     with one_blas_thread(), ThreadPoolExecutor(n_threads) as executor:
@@ -77,6 +79,8 @@ def map_in_threads(
                 results.append(future.result())
             return results
         except BaseException as error:
+            if not all_there.is_set():
+                is_given_up.set()
             if isinstance(error, KeyboardInterrupt) and on_interrupt is not None:
                 on_interrupt()
             executor.shutdown(wait=False, cancel_futures=True)
