@@ -41,11 +41,14 @@ class CampaignTable:
 
 
 def _cells(counts: Counts, group: str | None = None) -> list[str]:
-    """Cases, their results and the defects among them, of one group or of all."""
+    """Cases, their results and the defects among them, of one group or of all.
+
+    What is behind a semicolon, such as the property that was checked, is left to the csv.
+    """
     results: Counter[str] = Counter()
     for (of, result, _), n in counts.counted.items():
         if group in (None, of):
-            results[result] += n
+            results[result.partition(";")[0]] += n
     defects = [d for d in counts.defects.values() if group in (None, d.group)]
     found = ", ".join(f"{result} {n:,}" for result, n in results.most_common())
     return [f"{results.total():,}", found, str(len(defects))]

@@ -49,7 +49,7 @@ def test_tables_add_up_commits_and_tell_groups_apart(tmp_path):
     counts = Counts(tmp_path / "hardening" / "made_up_campaign.csv")
     for line, n in (
         (("odd", "a model", "1"), 2),
-        (("odd", "a model", "2"), 1999),
+        (("odd", "a model; saved", "2"), 1999),
         (("even",) * 3, 1),
     ):
         counts.counted[line] = n
