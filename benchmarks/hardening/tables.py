@@ -50,5 +50,5 @@ def _cells(counts: Counts, group: str | None = None) -> list[str]:
         if group in (None, of):
             results[result.partition(";")[0]] += n
     defects = [d for d in counts.defects.values() if group in (None, d.group)]
-    found = ", ".join(f"{result} {n:,}" for result, n in results.most_common())
+    found = "; ".join(f"{result}: {n:,}" for result, n in results.most_common())
     return [f"{results.total():,}", found, str(len(defects))]

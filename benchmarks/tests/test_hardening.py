@@ -37,7 +37,7 @@ def test_counts_go_on_and_defects_are_replaced(tmp_path):
     again = Counts.read(MADE_UP, folder)
     assert again == counts
     assert (again.n_done, sorted(again.defects)) == (10, [3, 5, 6, 8])
-    assert "worse than a constant 1" in show([MADE_UP], tmp_path)
+    assert "worse than a constant: 1" in show([MADE_UP], tmp_path)
     again.add(8, Outcome("odd", "a model"))
     again.write()
     mended = Counts.read(MADE_UP, folder)
@@ -56,11 +56,11 @@ def test_tables_add_up_commits_and_tell_groups_apart(tmp_path):
     counts.defects[7] = Outcome("odd", "a model", is_defect=True)
     counts.write()
     assert CampaignTable([MADE_UP]).lines(tmp_path)[1:] == [
-        [MADE_UP, "made up", "2,002", "a model 2,001, even 1", "1"]
+        [MADE_UP, "made up", "2,002", "a model: 2,001; even: 1", "1"]
     ]
     assert CampaignTable([MADE_UP], by_group=True).lines(tmp_path)[1:] == [
-        ["even", "1", "even 1", "0"],
-        ["odd", "2,001", "a model 2,001", "1"],
+        ["even", "1", "even: 1", "0"],
+        ["odd", "2,001", "a model: 2,001", "1"],
     ]
 
 
