@@ -105,9 +105,12 @@ format: $(VENV)/.lint  ## put the code in the format that lint asks for
 ANY_VERSION := --ignore-glob='tests/export/test_export_c*' \
 	--ignore=tests/learners/test_array_api.py \
 	$(addprefix --ignore=tests/docs/test_, $(addsuffix .py,architecture howto_c site documents))
+# LOOPS=Prescott: with the loops of that processor, as `make test-kernels` runs them.
+LOOPS ?=
+OLDEST_PYTHON = $(PYTEST_ENV) $(if $(LOOPS),$(VENV_OLDEST)/bin/python tests/processors.py --run $(LOOPS)) $(VENV_OLDEST)/bin/python
 test-oldest: $(VENV_OLDEST)/.test  ## run the quick tests on the oldest versions that are allowed
-	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
-	@$(PYTEST_ENV) $(VENV_OLDEST)/bin/python $(PYTEST) tests/learners/test_estimators.py \
+	@$(OLDEST_PYTHON) $(PYTEST) -m "not slow" tests $(ANY_VERSION) $(ARGS)
+	@$(OLDEST_PYTHON) $(PYTEST) tests/learners/test_estimators.py \
 		tests/learners/test_rows_out_of_core.py -m slow $(ARGS)
 
 test-newest: $(VENV_NEWEST)/bin/python  ## run the tests on the newest versions there are

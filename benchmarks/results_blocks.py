@@ -15,9 +15,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
+from benchmarks.hardening.tables import CampaignTable
 from benchmarks.results import FOLDER
 from benchmarks.results_quoted import values_of
 
@@ -28,6 +30,14 @@ BLOCK = re.compile(
     r"^(?P<end><!-- end of figures -->)$",
     re.MULTILINE | re.DOTALL,
 )
+
+
+class FigureTable(Protocol):
+    """What stands between two marks."""
+
+    def lines(self, folder: Path = FOLDER) -> list[list[str]]:
+        """Return the cells, the headings in the first line."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,30 @@ def small_table(kilobytes: int, *datasets: str) -> QuotedTable:
     )
 
 
-TABLES: Mapping[str, QuotedTable] = {
+# What C is made of: templates, and the kernel's formula.
+GENERATED = (
+    *("answers.c", "batch.c", "category.c", "compact.c", "compact_quantize.c", "encode.c"),
+    *("fixed.c", "float.c", "kernel.py", "power.c", "project.c", "rounded.c"),
+)
+# Of the labels that exports give: what each is called, and its line for a set.
+EXPORTS = {
+    "C, `float64`": "machine=float format=c dtype=float64",
+    "C, `float32`": "machine=float format=c dtype=float32",
+    "C, `q15`": "machine=float format=c dtype=q15",
+    "C, `q7`": "machine=few_bits format=c",
+    "ONNX, `float64`": "machine=float format=onnx dtype=float64",
+    "ONNX, `float32`": "machine=float format=onnx dtype=float32",
+    "ONNX, 4 bits": "machine=few_bits format=onnx",
+    "JavaScript": "machine=float format=javascript",
+    "JavaScript, 4 bits": "machine=few_bits format=javascript",
+    "JSON": "machine=float format=json",
+    "JSON, 4 bits": "machine=few_bits format=json",
+    "model file": "machine=float format=file",
+    "model file, 4 bits": "machine=few_bits format=file",
+}
+
+
+TABLES: Mapping[str, FigureTable] = {
     "accuracy": QuotedTable(
         heading="data",
         rows={name: name for name in ("usps", "optdigits", "pendigits", "satimage", "letter")},
@@ -133,6 +166,28 @@ TABLES: Mapping[str, QuotedTable] = {
     ),
     "bytes-2": small_table(2, "optdigits", "pendigits", "satimage", "usps", "letter"),
     "bytes-8": small_table(8, "optdigits", "pendigits", "satimage", "usps", "letter", "mnist"),
+    "exports": QuotedTable(
+        heading="export",
+        rows=EXPORTS,
+        file="exports/mismatches.csv",
+        columns=tuple(
+            Column(name, "{mismatches:.0f} ({of_test:.0f})", f"dataset={name} {{row}}")
+            for name in ("usps", "optdigits", "pendigits", "satimage", "letter", "mnist")
+        ),
+    ),
+    "generated-c": QuotedTable(
+        heading="template",
+        rows={f"`{name}`": name for name in GENERATED},
+        file="hardening/generated_c.csv",
+        columns=(
+            Column("branches", "{branches:.0f}", "template={row}"),
+            Column("taken", "{taken:.0f}", "template={row}"),
+            Column("lines with a reason", "{explained:.0f}", "template={row}"),
+            Column("without", "{unexplained:.0f}", "template={row}"),
+        ),
+    ),
+    "campaigns": CampaignTable(),
+    "campaign-fits": CampaignTable(("fits",), by_group=True),
 }
 
 
@@ -147,7 +202,7 @@ def render(lines: list[list[str]]) -> str:
     return "".join([headings, rule, *rows])
 
 
-def quote(text: str, tables: Mapping[str, QuotedTable] = TABLES, folder: Path = FOLDER) -> str:
+def quote(text: str, tables: Mapping[str, FigureTable] = TABLES, folder: Path = FOLDER) -> str:
     """Return a document with its tables as the csv files have them."""
 
     def written(block: re.Match[str]) -> str:

@@ -31,9 +31,14 @@ class Row:
     goal: Mapping[str, float] = field(default_factory=dict)
     paper_parameters: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    paper_draws: int = 0
+    same_draws: bool = False
 
     def allowed(self, figure: str, standard_error: float) -> float | None:
-        """Return how far ours may be from the published figure, None if anything goes."""
+        """Return how far ours may be from the published figure, None if anything goes.
+
+        The standard error is that of the difference.
+        """
         stated = self.tolerance.get(figure)
         if stated is None:
             return None
@@ -83,9 +88,10 @@ def read_table(name: str, folder: Path = FOLDER) -> Table:
         raise KeyError(f"No table {name!r}; there are: {', '.join(table_names(folder))}.")
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     known = ("name", "paper", "title", "metric", "protocol")
+    of_all_rows = {key: raw[key] for key in ("paper_draws", "same_draws") if key in raw}
     return Table(
         **{key: raw[key] for key in known},
-        rows=tuple(Row(**row) for row in raw["row"]),
+        rows=tuple(Row(**(of_all_rows | row)) for row in raw["row"]),
         summaries=tuple(Row(dataset="all", parameters={}, **row) for row in raw.get("summary", [])),
         mean_tolerance=raw.get("mean_tolerance", {}),
     )

@@ -33,27 +33,42 @@ class Comparison:
     @property
     def standard_error(self) -> float:
         """Of the mean over the training/test pairs; nan for a single one."""
-        n = len(self.values)
-        return float(np.std(self.values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+        return self._error_of_a_mean(len(self.values))
+
+    @property
+    def paper_error(self) -> float:
+        """Of the paper's mean over its draws, by our standard deviation; nan if not known.
+
+        No paper prints its own. Draws that are ours as well add no error, and times of another
+        computer have another one.
+        """
+        known = not self.row.same_draws and "seconds" not in self.figure
+        return self._error_of_a_mean(self.row.paper_draws) if known else float("nan")
+
+    def _error_of_a_mean(self, n_draws: int) -> float:
+        if len(self.values) < 2 or not n_draws:
+            return float("nan")
+        return float(np.std(self.values, ddof=1) / np.sqrt(n_draws))
 
     @property
     def outside(self) -> bool:
         if not self.values:
             return False
-        return self.row.is_outside(self.figure, self.mean, np.nan_to_num(self.standard_error))
+        # of the difference between two independent means
+        error = np.hypot(*np.nan_to_num([self.standard_error, self.paper_error]))
+        return self.row.is_outside(self.figure, self.mean, float(error))
 
     def cells(self) -> list[str]:
         """Return the cells of a line."""
         ours = difference = ""
+        published = f"{self.published:g}"
         if self.values:
             digits = _digits(self.published)
-            ours = f"{self.mean:.{digits}f}"
-            if len(self.values) > 1:
-                ours += f" ± {self.standard_error:.{digits}f}"
+            ours = f"{self.mean:.{digits}f}" + _plus_minus(self.standard_error, digits)
+            published += _plus_minus(self.paper_error, digits)
             difference = f"{self.mean - self.published:+.{digits}f}"
         mark = ", ".join(text for text in (OUTSIDE if self.outside else "", self.remark) if text)
         parameters = " ".join(f"{k}={_brief(v)}" for k, v in self.row.parameters.items())
-        published = f"{self.published:g}"
         row = self.row
         return [
             *(row.dataset, row.method, parameters),
@@ -102,7 +117,26 @@ def render(table: Table, comparisons: Iterable[Comparison]) -> str:
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         text.append("  ".join(cells).rstrip())
-    return "\n".join(text)
+    return "\n".join([*text, *errors_explained(table)])
+
+
+def errors_explained(table: Table) -> list[str]:
+    """Say which standard errors the tolerances of a table take."""
+    if any(row.same_draws for row in table.rows):
+        return ["", "±: of the mean over our draws. The paper's are the same, so it counts once."]
+    draws = sorted({row.paper_draws for row in table.rows if row.paper_draws})
+    if not draws:
+        return []
+    numbers = " or ".join(map(str, draws))
+    return [
+        "",
+        f"±: of the mean over our draws, and over the paper's {numbers} by our standard deviation, "
+        "as it prints none; a tolerance in standard errors takes both.",
+    ]
+
+
+def _plus_minus(error: float, digits: int) -> str:
+    return "" if np.isnan(error) else f" ± {error:.{digits}f}"
 
 
 def _digits(published: float) -> int:

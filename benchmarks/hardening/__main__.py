@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.hardening.campaign import NAMES, get
-from benchmarks.hardening.counts import RESULTS, Counts
+from benchmarks.hardening.counts import Counts
+from benchmarks.hardening.tables import CampaignTable
 from benchmarks.hardening.workers import outcomes
+from benchmarks.results import FOLDER
+from benchmarks.results_blocks import render
 
 # Counts are written this often, and when a run ends.
 SECONDS_BETWEEN_WRITES = 10.0
@@ -52,17 +54,9 @@ def run(name: str, numbers: Iterable[int], counts: Counts, n_jobs: int) -> None:
         counts.write()
 
 
-def show(names: Iterable[str] = NAMES, folder: Path = RESULTS) -> str:
+def show(names: Sequence[str] = NAMES, folder: Path = FOLDER) -> str:
     """Return what was counted, as a Markdown table."""
-    lines = ["| campaign | cases | outcomes | defects |", "|---|---|---|---|"]
-    for name in names:
-        counts = Counts.read(name, folder)
-        results: Counter[str] = Counter()
-        for (_, result, _), n in counts.counted.items():
-            results[result] += n
-        found = ", ".join(f"{result} {n}" for result, n in results.most_common())
-        lines.append(f"| {name} | {counts.n_done} | {found} | {len(counts.defects)} |")
-    return "\n".join(lines)
+    return render(CampaignTable(names).lines(folder))
 
 
 def main(arguments: list[str] | None = None) -> int:

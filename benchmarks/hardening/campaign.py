@@ -7,7 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # Each of these modules beside this one has a `CAMPAIGN`.
-NAMES: tuple[str, ...] = ("dask_kills", "interrupts", "kills", "memory", "threads")
+NAMES = (
+    "fits",
+    "model_files",
+    "json_files",
+    "csv_files",
+    "libsvm_files",
+    "npz_files",
+    "hostile_names",
+    "interrupts",
+    "kills",
+    "memory",
+    "threads",
+    "dask_kills",
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,9 @@ class Campaign:
         How many cases a full run has.
     seconds : float
         A case without an answer after this time is a defect.
+    batch : int
+        Cases that a process is given at once; more than one where they are shorter than its answer
+        takes on a busy machine.
     """
 
     title: str
@@ -54,6 +70,7 @@ class Campaign:
     group_of: Callable[[int], str]
     n: int
     seconds: float = 60.0
+    batch: int = 1
 
 
 def get(name: str) -> Campaign:

@@ -15,13 +15,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import dask.array
-import distributed
 import numpy as np
 
 import kernelet as kt
 from benchmarks.hardening.campaign import Campaign, Outcome
-from kernelet.rows import Chunks, ClusterError, dask_pieces
+from kernelet.rows import Chunks, ClusterError
 
 CASES_PER_GROUP = 50
 _SEED = 27
@@ -66,6 +64,8 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 def started() -> Any:
     """Return a cluster of two workers that are started again when they die."""
+    import distributed  # only who runs this campaign needs it
+
     return distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     )
@@ -84,13 +84,15 @@ def client() -> Any:
             connected.close()
             connected.cluster.close()
     if not _shared:
-        _shared.append(distributed.Client(started()))
+        _shared.append(started().get_client())
         _shared[0].wait_for_workers(2, timeout=10 * _STARTED_WITHIN)
     return _shared[0]
 
 
 def distant() -> tuple[Any, Any]:
     """Return the rows as Dask arrays."""
+    import dask.array
+
     X, y = rows()
     size = _N_ROWS // _N_PIECES
     return dask.array.from_array(X, chunks=(size, -1)), dask.array.from_array(y, chunks=size)
@@ -156,10 +158,12 @@ def case(number: int) -> Outcome:
     name = group if group in ESTIMATORS else str(rng.choice(list(ESTIMATORS)))
     connected = client()
     seconds = float(rng.uniform(0.0, undisturbed(name)[1]))
+    from kernelet.rows import dask_pieces
+
     dask_pieces.PATIENCE = _PATIENCE
     if group == GONE:
         dask_pieces.PATIENCE = _PATIENCE_WITHOUT_SCHEDULER
-        with started() as cluster, distributed.Client(cluster, timeout=5) as own, own.as_current():
+        with started() as cluster, cluster.get_client() as own, own.as_current():
             own.wait_for_workers(2, timeout=10 * _STARTED_WITHIN)
             result, detail = disturbed(name, seconds, cluster.close)
     elif group == RESTARTS:

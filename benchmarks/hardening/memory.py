@@ -71,4 +71,6 @@ def case(number: int) -> Outcome:
     return Outcome(name, "memory stays", detail=text)
 
 
-CAMPAIGN = Campaign(f"{N_FITS} fits in one process", case, group_of, n=len(NAMES), seconds=3600.0)
+CAMPAIGN = Campaign(
+    f"{N_FITS} fits of each estimator in one process", case, group_of, n=len(NAMES), seconds=7200.0
+)

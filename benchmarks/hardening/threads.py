@@ -165,7 +165,7 @@ def case(number: int) -> Outcome:
 
 
 CAMPAIGN = Campaign(
-    "Fits and predictions in threads and processes",
+    "fits and predictions side by side, in threads and processes",
     case,
     group_of,
     n=200 * len(WAYS),

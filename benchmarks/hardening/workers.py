@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 
 from threadpoolctl import threadpool_limits
@@ -20,21 +22,22 @@ def outcomes(name: str, numbers: Iterable[int], n_jobs: int) -> Iterator[tuple[i
     """Yield the outcomes of cases in the order of their numbers."""
     campaign, waiting = get(name), iter(numbers)
     workers = [_Worker(name, campaign) for _ in range(n_jobs)]
-    asked: list[int] = []
+    asked: deque[int] = deque()
     found: dict[int, Outcome] = {}
     try:
         while True:
             for worker in workers:
-                if worker.number is None and (number := next(waiting, None)) is not None:
-                    worker.ask(number)
-                    asked.append(number)
+                if not worker.numbers and (batch := list(islice(waiting, campaign.batch))):
+                    worker.ask(batch)
+                    asked.extend(batch)
             if not asked:
                 return
-            wait([worker.pipe for worker in workers if worker.number is not None], timeout=0.5)
+            wait([worker.pipe for worker in workers if worker.numbers], timeout=0.5)
             for worker in workers:
                 found |= worker.answers()
             while asked and asked[0] in found:
-                yield asked[0], found.pop(asked.pop(0))
+                number = asked.popleft()
+                yield number, found.pop(number)
     finally:
         for worker in workers:
             worker.stop()
@@ -45,22 +48,25 @@ def _serve(name: str, pipe: Connection) -> None:
     end_with_parent()
     campaign = get(name)
     with threadpool_limits(limits=1):
-        while (number := pipe.recv()) is not None:
-            try:
-                outcome = campaign.case(number)
-            except Exception as error:  # what no case expects is what a campaign looks for
-                detail = f"{type(error).__name__}: {error}"
-                group = campaign.group_of(number)
-                outcome = Outcome(group, "an unexpected error", is_defect=True, detail=detail)
-            pipe.send(outcome)
+        while (numbers := pipe.recv()) is not None:
+            for number in numbers:
+                pipe.send(_outcome(campaign, number))
+
+
+def _outcome(campaign: Campaign, number: int) -> Outcome:
+    try:
+        return campaign.case(number)
+    except Exception as error:  # what no case expects is what a campaign looks for
+        detail = f"{type(error).__name__}: {error}"
+        return Outcome(campaign.group_of(number), "an unexpected error", True, detail)
 
 
 class _Worker:
-    """A process with at most one case; ``number`` is None while it has none."""
+    """A process with the cases of ``numbers`` before it, which it answers in their order."""
 
     def __init__(self, name: str, campaign: Campaign) -> None:
         self.name, self.campaign = name, campaign
-        self.number: int | None = None
+        self.numbers: deque[int] = deque()
         self._start()
 
     def _start(self) -> None:
@@ -70,37 +76,36 @@ class _Worker:
         # the parent keeps one end only: the other is closed when the process ends
         theirs.close()
 
-    def ask(self, number: int) -> None:
-        self.number, self.began = number, time.monotonic()
-        self.pipe.send(number)
+    def ask(self, numbers: Sequence[int]) -> None:
+        self.numbers, self.began = deque(numbers), time.monotonic()
+        self.pipe.send(numbers)
 
     def answers(self) -> dict[int, Outcome]:
-        """The outcome of its case if there is one by now."""
-        if self.number is None:
-            return {}
-        number, late = self.number, time.monotonic() - self.began > self.campaign.seconds
+        """The outcomes that there are by now."""
+        found: dict[int, Outcome] = {}
         try:
-            if self.pipe.poll():
+            while self.numbers and self.pipe.poll():
                 outcome = self.pipe.recv()
-            elif late:
-                outcome = self._replace(f"no answer within {self.campaign.seconds:g} s")
-            else:
-                return {}
+                found[self.numbers.popleft()], self.began = outcome, time.monotonic()
+            if self.numbers and time.monotonic() - self.began > self.campaign.seconds:
+                found |= self._replace(f"no answer within {self.campaign.seconds:g} s")
         except EOFError:
             self.process.join()
-            outcome = self._replace(f"the process ended with code {self.process.exitcode}")
-        self.number = None
-        return {number: outcome}
+            found |= self._replace(f"the process ended with code {self.process.exitcode}")
+        return found
 
-    def _replace(self, reason: str) -> Outcome:
-        assert self.number is not None
+    def _replace(self, reason: str) -> dict[int, Outcome]:
+        """The outcome of the case before the process; another process has those behind it."""
         self.process.kill()
         self.process.join()
         self._start()
-        return Outcome(self.campaign.group_of(self.number), reason, is_defect=True, detail=reason)
+        number = self.numbers.popleft()
+        if self.numbers:
+            self.ask(list(self.numbers))
+        return {number: Outcome(self.campaign.group_of(number), reason, True, reason)}
 
     def stop(self) -> None:
-        if self.number is None and self.process.is_alive():
+        if not self.numbers and self.process.is_alive():
             self.pipe.send(None)
         else:
             self.process.kill()

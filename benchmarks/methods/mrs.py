@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
+from benchmarks.methods import rs
 from benchmarks.methods.one_vs_rest import sparse_method
-from kernelet import KernelMachine, compress
+from kernelet import KernelMachine, ReducedSVC
 
 
 def fit_binary(
     X: np.ndarray, y: np.ndarray, svm: SVC, n_vectors: int, parameters: dict[str, Any], seed: int
 ) -> KernelMachine:
-    small = compress(
-        svm, n_vectors, X, y, refit="margin", n_init=5, max_iter=500, random_state=seed
-    )
-    return small.machine_
+    reduced = rs.fit_binary(X, y, svm, n_vectors, parameters, seed)
+    return ReducedSVC(C=svm.C, gamma=svm.gamma, init=reduced).fit(X, y).machine_
 
 
 METHOD = sparse_method(

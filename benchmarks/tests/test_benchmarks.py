@@ -613,6 +613,40 @@ def test_show_marks_what_is_outside_or_missing(tmp_path: Path) -> None:
     assert "the authors' files are not to be had" in lines[2]
 
 
+def test_a_tolerance_takes_the_standard_errors_of_both() -> None:
+    """Against the variance of a difference of means, by simulation."""
+    rng = np.random.default_rng(0)
+    spread, ours, theirs = 3.0, 25, 9
+    gaps = rng.normal(0.0, spread, (20_000, ours)).mean(1)
+    gaps -= rng.normal(0.0, spread, (20_000, theirs)).mean(1)
+    # 25 values with exactly this standard deviation
+    values = rng.normal(size=ours)
+    values = spread * (values - values.mean()) / values.std(ddof=1)
+
+    def compared(off: float, **changes: Any) -> show.Comparison:
+        row = example_row(standard_errors=1, paper_draws=theirs, **changes)
+        return show.Comparison(row, "error", 10.0, tuple(10.0 + off + values), "")
+
+    for off in (gaps.std(), -gaps.std()):
+        assert not compared(0.95 * off).outside and compared(1.05 * off).outside
+        # draws that are the same have one error, 3 / 5
+        assert compared(0.61 * np.sign(off), same_draws=True).outside
+        assert not compared(0.59 * np.sign(off), same_draws=True).outside
+    text = " ".join(compared(0.0).cells())
+    assert "10 ± 1.0 10.0 ± 0.6" in text
+    assert "10 10.0 ± 0.6" in " ".join(compared(0.0, same_draws=True).cells())
+
+
+def test_the_draws_of_a_table_are_those_of_its_rows() -> None:
+    table = read_table("arbitrary-norm-4")
+    assert {row.dataset: row.paper_draws for row in table.rows}["twonorm"] == 5
+    assert {row.paper_draws for row in table.rows if row.dataset != "twonorm"} == {10}
+    times = show.Comparison(table.rows[0], "predict_seconds", 1.0, (1.0, 2.0), "")
+    assert np.isnan(times.paper_error) and times.standard_error > 0.0
+    assert "the paper's 5 or 10" in show.render(table, [])
+    assert "counts once" in show.render(read_table("direct-method-1"), [])
+
+
 def test_summaries() -> None:
     def compared(dataset: str, method: str, seconds: float, accuracy: float) -> list[Any]:
         published = {"seconds": 1.0, "accuracy": 90.0}

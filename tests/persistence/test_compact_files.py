@@ -26,7 +26,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import SVC
 
 import kernelet
-from benchmarks import fuzz_model_file
+from benchmarks.hardening import model_files
 from integer_machines import compact_form, compact_machine, machines, scores
 from kernelet import KernelMachine, ModelFileError
 from kernelet.kernels import Gaussian, ProjectedFeatures
@@ -572,9 +572,9 @@ class TestMemory:
         finally:
             tracemalloc.stop()
         assert loaded == machine
-        constant = fuzz_model_file.MEMORY_CONSTANT
+        constant = model_files.MEMORY_CONSTANT
         assert retained < full + n_bytes + constant
-        assert peak < fuzz_model_file.MEMORY_FACTOR * n_bytes + constant + 5 * full
+        assert peak < model_files.MEMORY_FACTOR * n_bytes + constant + 5 * full
 
     @pytest.mark.parametrize("case", ["few features", "few columns that vary", "no vectors"])
     def test_padding_is_not_left_out(self, case, path):

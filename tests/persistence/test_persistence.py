@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 import contributed
 import kernelet
 import references
-from benchmarks import fuzz_model_file
+from benchmarks.hardening import model_files
 from documents import read, run_blocks
 from kernelet.kernels import (
     CallableKernel,
@@ -520,8 +520,8 @@ class TestDocuments:
 
     def test_the_limits_in_the_document_are_those_in_force(self):
         text = " ".join(read("MODEL_FILE.md").split())
-        assert f"{fuzz_model_file.MEMORY_FACTOR} times the size of the file" in text
-        assert f"plus {fuzz_model_file.MEMORY_CONSTANT >> 20} MB" in text
+        assert f"{model_files.MEMORY_FACTOR} times the size of the file" in text
+        assert f"plus {model_files.MEMORY_CONSTANT >> 20} MB" in text
         assert f"at most {ranges.MAX_KERNELS} kernels" in text
         assert f"up to {vectors.MAX_GROWTH} times what is stored" in text
         types = re.search(r"Types are ([^.]*)\.", text)[1]

@@ -1,5 +1,7 @@
 """The linear programming SVM against HiGHS, its dual, its vertices, and ugly input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 from kernelet.solvers import ArrayRows, Solution, Status
+from kernelet.solvers.linear_program.chosen_columns import ChosenColumns
 from kernelet.solvers.linear_program.hinge_lasso import hinge_lasso, hinge_lasso_many
+from kernelet.solvers.linear_program.norms import OneNorm
+from kernelet.solvers.linear_program.small import SmallProblem
 from random_examples import examples
 
 
@@ -456,3 +461,113 @@ def test_without_a_vertex_zeros_are_those_that_the_multipliers_prove(norm, monke
         q = np.abs(Phi.T @ (y * solution.multipliers))
         assert_array_equal(solution.weights != 0, q > 1.0 - 1e-6)
         assert 2 <= np.count_nonzero(solution.weights) < 20
+
+
+class Sizes:
+    """Rows, columns and whether pivots were made, of every small problem that is solved."""
+
+    def __init__(self, monkeypatch):
+        self.interior, self.followed = [], []
+        interior, next_vertex = SmallProblem.interior, SmallProblem.next_vertex
+
+        def counted(problem, *arguments):
+            self.interior.append(problem.A.shape)
+            return interior(problem, *arguments)
+
+        def followed(problem, *arguments):
+            found = next_vertex(problem, *arguments)
+            self.followed.append(found is not None)
+            return found
+
+        monkeypatch.setattr(SmallProblem, "interior", counted)
+        monkeypatch.setattr(SmallProblem, "next_vertex", followed)
+
+
+class TestManyColumns:
+    @pytest.mark.parametrize("C", [0.3, 1.0, 100.0])
+    def test_columns_join_as_they_are_needed(self, C, monkeypatch):
+        Phi, y = kernel_problem(300, 300)
+        sizes = Sizes(monkeypatch)
+        solution = hinge_lasso(Phi, y, C)
+        check(solution, Phi, y, C, 1.0, 1)
+        best, _ = by_highs(Phi, y, np.full(300, C), 1.0, 1)
+        assert_allclose(solution.primal_value, best, rtol=1e-8)
+        # forty columns and the bias
+        assert sizes.interior[0] == (300, 41)
+
+    def test_where_most_columns_have_a_weight_all_are_taken(self, monkeypatch):
+        Phi, y = problem(n=400, m=100, noise=10.0)
+        sizes = Sizes(monkeypatch)
+        solution = hinge_lasso(Phi, y, 10.0)
+        assert np.count_nonzero(solution.weights) > 90
+        check(solution, Phi, y, 10.0, 1.0, 1)
+        best, _ = by_highs(Phi, y, np.full(400, 10.0), 1.0, 1)
+        assert_allclose(solution.primal_value, best, rtol=1e-8)
+        # the rows that were left out come back with the columns
+        assert (400, 101) in sizes.interior
+
+    def test_penalties_of_their_own_choose_the_columns(self, monkeypatch):
+        Phi, y = problem(n=200, m=120)
+        penalties = np.full(120, 1e4)
+        penalties[70:80] = 1.0
+        solution = hinge_lasso(Phi, y, 1.0, penalties)
+        check(solution, Phi, y, 1.0, penalties, 1)
+        assert set(np.flatnonzero(solution.weights)) <= set(range(70, 80))
+        columns = ChosenColumns(OneNorm(penalties), 120)
+        assert columns.begin_with_most_pulled(Phi.T @ y)
+        assert columns.mask[70:80].all()
+
+    def test_the_largest_norm_takes_all_columns(self, monkeypatch):
+        Phi, y = problem(n=150, m=90)
+        sizes = Sizes(monkeypatch)
+        solution = hinge_lasso(Phi, y, 1.0, norm="inf")
+        check(solution, Phi, y, 1.0, 1.0, "inf")
+        assert all(columns == 91 for _, columns in sizes.interior)
+
+
+class TestNextVertex:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_pivots_lead_from_one_vertex_to_the_next(self, seed, monkeypatch):
+        Phi, y = kernel_problem(250, 60, seed)
+        rng = np.random.default_rng(seed)
+        costs, penalties = rng.uniform(1.0, 3.0, 250), rng.uniform(0.5, 1.0, 60)
+        solution = hinge_lasso(Phi, y, costs, penalties)
+        sizes = Sizes(monkeypatch)
+        for _ in range(4):
+            costs, penalties = (x * rng.uniform(0.9, 1.1, x.size) for x in (costs, penalties))
+            solution = hinge_lasso(Phi, y, costs, penalties, warm_start=solution)
+            check(solution, Phi, y, costs, penalties, 1)
+            best, _ = by_highs(Phi, y, costs, penalties, 1)
+            assert_allclose(solution.primal_value, best, rtol=1e-8)
+        assert sum(sizes.followed) >= 4
+        assert not sizes.interior
+
+    def test_what_is_no_vertex_is_solved_from_the_inside(self, monkeypatch):
+        Phi, y = kernel_problem(250, 60)
+        solution = hinge_lasso(Phi, y, 1.0)
+        inside = replace(solution, intercept=solution.intercept + 1e-3)
+        sizes = Sizes(monkeypatch)
+        warm = hinge_lasso(Phi, y, 1.1, warm_start=inside)
+        check(warm, Phi, y, 1.1, 1.0, 1)
+        assert sizes.followed == [False]
+        assert sizes.interior
+
+    def test_large_problems_are_not_solved_by_pivots(self, monkeypatch):
+        Phi, y = kernel_problem(250, 60)
+        solution = hinge_lasso(Phi, y, 1.0)
+        monkeypatch.setattr("kernelet.solvers.linear_program.small._FEW_NUMBERS", 10)
+        monkeypatch.delattr("highspy.Highs")
+        # the same costs have the same vertex; for others pivots would be needed
+        hinge_lasso(Phi, y, 1.0, warm_start=solution)
+        sizes = Sizes(monkeypatch)
+        warm = hinge_lasso(Phi, y, 1.5, warm_start=solution)
+        check(warm, Phi, y, 1.5, 1.0, 1)
+        assert sizes.interior
+
+    def test_the_largest_norm_has_no_such_vertex(self, monkeypatch):
+        Phi, y = problem()
+        solution = hinge_lasso(Phi, y, 1.0, norm="inf")
+        sizes = Sizes(monkeypatch)
+        warm = hinge_lasso(Phi, y, 1.1, norm="inf", warm_start=solution)
+        check(warm, Phi, y, 1.1, 1.0, "inf")
+        assert not sizes.followed

@@ -6,6 +6,10 @@ import difflib
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 
+# Characters of a message: 12 lines of a terminal, and enough for eight names of usual length.
+_LONGEST = 1000
+_LEFT_OUT = " [...] "
+
 
 class CommandError(Exception):
     """A command cannot do its work; the message is one line for a person, with what to try."""
@@ -95,6 +99,23 @@ def one_line(error: BaseException) -> str:
     'MemoryError'
     """
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def brief(message: str) -> str:
+    """A message without its middle where that is longer than a person reads.
+
+    Names and cells of a table may be of any length; what is wrong is said first, and what to do
+    about it last.
+
+    Examples
+    --------
+    >>> len(brief("a" * 5000)), brief("no rows")
+    (999, 'no rows')
+    """
+    if len(message) <= _LONGEST:
+        return message
+    half = (_LONGEST - len(_LEFT_OUT)) // 2
+    return message[:half] + _LEFT_OUT + message[-half:]
 
 
 def quoted(text: object) -> str:

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from kernelet.cli.errors import DataError, ModelError, listed, nearest, no_column, one_line
 from kernelet.cli.output import Output
 from kernelet.cli.tables.sources import check_file
-from kernelet.cli.tables.table import Table, is_text, missing_cells
+from kernelet.cli.tables.table import Table, is_text, missing_cells, row_numbers
 from kernelet.cli.tables.text import as_numbers
 from kernelet.cli.writing import writing_errors
 from kernelet.export import read_json
@@ -142,7 +142,12 @@ class Model:
             for name in self.number_columns:
                 if is_text(columns[name]):
                     columns[name] = as_numbers(table, name)
-            return self.encoder.transform(columns)
+                _refuse_infinite(table, name, columns[name])
+            try:
+                return self.encoder.transform(columns)
+            except ValueError as error:
+                where = f"{table.source}, from row {table.first_row} counted as 0"
+                raise DataError(f"{where}: {one_line(error)}") from error
         names = self.number_columns
         if names and table.rows is None:
             self._require(table, names)
@@ -167,15 +172,24 @@ class Model:
             lacking = [name for name in lacking if not name.isdecimal()]
         if not lacking:
             return
-        others = [name for name in table.names if name not in set(names)]
+        others = [name for name in table.columns if name not in set(names)]
         if len(lacking) == 1:
             raise no_column(lacking[0], others, table.source, ", which the model needs")
         near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
         pairs = [f"{there!r} for {name!r}" for name, there in near.items() if there]
-        hint = f"rename {', '.join(pairs)}?" if pairs else f"it has {listed(table.names)}"
+        hint = f"rename {', '.join(pairs)}?" if pairs else f"it has {listed(table.columns)}"
         raise DataError(
             f"{table.source} lacks {len(lacking)} of the {len(names)} columns that the model "
             f"needs: {listed(lacking)}; {hint}"
+        )
+
+
+def _refuse_infinite(table: Table, name: str, values: NDArray[Any]) -> None:
+    is_infinite = np.isinf(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    if is_infinite.any():
+        raise DataError(
+            f"column {name!r} of {table.source} has an infinite number in "
+            f"{row_numbers(table, is_infinite)}; correct it, or leave the row out"
         )
 
 
@@ -184,6 +198,8 @@ def _stacked(table: Table, names: list[str]) -> NDArray[Any]:
         as_numbers(table, name) if is_text(values) else np.asarray(values, dtype=np.float64)
         for name, values in table.select(names).items()
     ]
+    for name, values in zip(names, columns, strict=True):
+        _refuse_infinite(table, name, values)
     rows = np.column_stack(columns)
     if np.isnan(rows).any():
         name = names[int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])]

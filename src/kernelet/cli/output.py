@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from kernelet.cli.errors import brief
 from kernelet.cli.writing import printing
 
 
@@ -96,7 +97,7 @@ class Output:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Print one line, to stdout unless another stream is given."""
+    """Print one line, to stdout unless another stream is given, where it is `brief`."""
     from kernelet.machine.texts import visible
 
     if stream is None:
@@ -104,7 +105,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
             print(visible(text))
     else:
         with contextlib.suppress(OSError):  # nobody reads stderr: no reason to stop the work
-            print(visible(text), file=stream, flush=True)
+            print(brief(visible(text)), file=stream, flush=True)
 
 
 def plain(value: Any) -> Any:

@@ -21,6 +21,10 @@ from kernelet.cli.tables.table import Table, is_text, missing_cells
 from kernelet.cli.tasks import OUTLIERS, Task
 from kernelet.machine.columns import ColumnEncoder
 
+# Features of a LIBSVM file that may become columns: twice those of most texts' words, and a line of
+# the file can say that there are billions.
+_MOST_SCALED = 100_000
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
@@ -111,6 +115,11 @@ class TrainingTable:
         """
         if self.table.rows is not None and scaling is None:
             return None
+        if self.table.rows is not None and self.table.rows.shape[1] > _MOST_SCALED:
+            raise DataError(
+                f"{self.table.source} has {self.table.rows.shape[1]} features, and --scaling would "
+                f"make a column of each (at most {_MOST_SCALED}); leave it out"
+            )
         columns = self.table.select(self.table.names)
         try:
             return ColumnEncoder.fit(columns, scaling=scaling or "standard", rounded=rounded)

@@ -11,6 +11,7 @@ import numpy as np
 from kernelet.kernels.base import Kernel
 from kernelet.kernels.function import CallableKernel
 from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, is_sparse
+from kernelet.kernels.numerics.deviations import mean_squared_deviations
 from kernelet.kernels.parameters import positive
 from kernelet.kernels.registry import (
     ALIASES,
@@ -95,10 +96,10 @@ def _resolve_gamma(gamma: str | float, X: Rows) -> float:
     if gamma == "auto":
         return 1.0 / float(rows.shape[1])
     if gamma == "scale":
-        # The two expressions of sklearn.svm.SVC, so that all digits agree.
         if is_sparse(rows):
             rows = rows.astype(np.float64)
-            variance = float(rows.multiply(rows).mean() - rows.mean() ** 2)
+            share = np.full(rows.shape[0], 1.0 / rows.shape[0])
+            variance = float(mean_squared_deviations(rows, rows.mean(), share).mean())
         else:
             variance = float(rows.var(dtype=np.float64))
         return 1.0 / (float(rows.shape[1]) * variance) if variance != 0.0 else 1.0

@@ -48,6 +48,9 @@ def pair_votes(scores: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArr
     pairs = zip(*combinations(range(n_classes), 2), strict=True)
     first, second = (one_hot[list(classes)] for classes in pairs)
     xp: Any = array_namespace(scores)
+    # three times a sum of them must not overflow, which would make NaN of a share
+    largest = float((np if xp is None else xp).finfo(scores.dtype).max) / (4 * n_classes)
+    scores = (np if xp is None else xp).clip(scores, -largest, largest)
     if xp is None:
         wins: Any = (scores > 0).astype(np.float64)
     else:

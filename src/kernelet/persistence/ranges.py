@@ -49,7 +49,7 @@ def check_range(machine: KernelMachine) -> None:
     row = np.zeros((1, machine.n_features), dtype=machine.dtype)
     # a matrix may turn each number of a vector into many
     width = max(1, machine.n_features, _combinations(machine.kernel))
-    at_once = max(1, _NUMBERS_AT_ONCE // width)
+    at_once = max(1, _NUMBERS_AT_ONCE // (width * _copies(machine.kernel)))
     for start in range(0, machine.n_vectors, at_once):
         values = machine.kernel(row, machine.vectors[start : start + at_once])
         if not np.isfinite(values).all():
@@ -69,6 +69,11 @@ def check_range(machine: KernelMachine) -> None:
             f"the coefficients are so large that scores overflow {machine.dtype}; divide them and "
             "the intercepts, or the targets of the fit, by their size"
         )
+
+
+def _copies(kernel: Kernel) -> int:
+    """Kernels within a kernel that each prepare the vectors."""
+    return sum(map(_copies, getattr(kernel, "parts", ()))) or 1
 
 
 def _combinations(kernel: Kernel) -> int:

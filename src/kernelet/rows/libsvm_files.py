@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,8 @@ def libsvm_chunks(
     return X, y
 
 
+# What compression that is damaged raises beside a ValueError, and an index of 20 digits.
+_OF_READERS = (ValueError, OverflowError, EOFError, OSError, zlib.error)
 # A file, and the bytes where lines begin and end.
 _Part = tuple[Path, int, int]
 
@@ -107,11 +110,15 @@ def _parts(file: Path) -> list[_Part]:
 def _loaded(part: _Part, n_features: int | None, zero_based: bool) -> tuple[Any, NDArray[Any]]:
     file, start, end = part
     with _OPENERS.get(file.suffix, open)(file, "rb") as stream:
-        stream.seek(start)
-        text = stream.read(end - start if end >= 0 else -1)
-    try:
-        X, y = load_svmlight_file(io.BytesIO(text), n_features=n_features, zero_based=zero_based)
-    except ValueError as error:
-        where = f"{file} cannot be read as LIBSVM's format with n_features={n_features}"
-        raise ValueError(f"{where}: {error}") from error
+        try:
+            stream.seek(start)
+            text = stream.read(end - start if end >= 0 else -1)
+            X, y = load_svmlight_file(
+                io.BytesIO(text), n_features=n_features, zero_based=zero_based
+            )
+        except _OF_READERS as error:
+            if getattr(error, "errno", None) is not None:  # of the disk, not of the file
+                raise
+            where = f"{file} cannot be read as LIBSVM's format with n_features={n_features}"
+            raise ValueError(f"{where}: {error}") from error
     return X, np.asarray(y)

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.kernels.numerics.deviations import mean_squared_deviations
 from kernelet.rows.block import largest_number, stored_numbers
 from kernelet.rows.pieces import Piece, Pieces
 
@@ -48,7 +49,7 @@ class ClassMoments:
         share = weights / total
         if sparse.issparse(X):
             mean = np.asarray(share @ X).ravel()
-            scatter = total * (np.asarray(share @ X.multiply(X)).ravel() - mean**2)
+            scatter = total * mean_squared_deviations(X, mean, share)
         else:
             mean = share @ X
             scatter = total * (share @ np.square(X - mean))

@@ -50,15 +50,21 @@ def check_failures(folds: Sequence[Fold]) -> None:
     outcomes = [outcome for fold in folds for outcome in fold.outcomes]
     outcomes += [fold.reference for fold in folds if fold.reference is not None]
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+    scores = np.array([[outcome.score for outcome in fold.outcomes] for fold in folds])
+    has_scores = np.isfinite(scores.mean(axis=0)).any()
     if not failures:
+        if not has_scores:
+            raise ValueError(
+                "No budget has a finite score in every fold. R2 needs two test rows or more: "
+                "choose cv with fewer folds, or another scoring."
+            )
         return
     first = failures[0]
     if len(failures) == len(outcomes):
         kind = TypeError if first.is_type_error else ValueError
         raise kind(f"{first.message}\n(All {len(outcomes)} fits of the search failed.)")
     summary = f"{len(failures)} of {len(outcomes)} fits failed or could not be scored"
-    scores = np.array([[outcome.score for outcome in fold.outcomes] for fold in folds])
-    if not np.isfinite(scores.mean(axis=0)).any():
+    if not has_scores:
         raise ValueError(
             f"No budget has a score in every fold: {summary}, the first with "
             f"{first.message!r}. Choose cv such that every fold can be trained on and scored "

@@ -38,7 +38,11 @@ from kernelet.kernels import (
 from kernelet.learners import KernelFisherClassifier, ReducedSVC, SparseSVC, compress
 from kernelet.learners.compression.sklearn_adapters import adapt
 from kernelet.learners.direct import reduced_set
-from kernelet.learners.direct.reduced_set import fixed_point_vectors, learn_reduced_set
+from kernelet.learners.direct.reduced_set import (
+    fixed_point_vectors,
+    learn_reduced_set,
+    reduced_sets,
+)
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.machine import KernelMachine
 from learner_oracles import svm_by_clarabel, svm_objective
@@ -479,6 +483,29 @@ class TestCompress:
                     assert_allclose(value, svm_by_clarabel(*problem)[0], rtol=1e-4)
         assert values["margin"] < 0.999 * values["none"]
         assert values["direct"] < 0.999 * values["margin"]
+
+    def test_refits_start_where_their_own_objective_is_lowest(self):
+        """(28) over the vectors of each start: the nearest machine, (4), is often not the best."""
+        shares = []
+        for seed in range(4):
+            rows, codes = make_banana(60, random_state=seed)
+            svc = SVC(C=1000.0, gamma=1.0).fit(rows, codes)
+            lowest = []
+            for each in reduced_sets(adapt(svc).machine, 5, n_init=2):
+                (problem,) = self.problems(each.machine, rows, codes, 1000.0, [1.0, 1.0])
+                lowest.append((svm_by_clarabel(*problem)[0], each.error_norm))
+            best, nearest = min(lowest)[0], min(lowest, key=lambda end: end[1])[0]
+            shares.append(nearest / best)
+            values = {}
+            for refit in ("margin", "direct"):
+                machine = compress(svc, 5, rows, codes, refit=refit, n_init=2).machine_
+                (problem,) = self.problems(machine, rows, codes, 1000.0, [1.0, 1.0])
+                values[refit] = svm_objective(
+                    *problem, machine.coefficients[:, 0], machine.intercepts[0]
+                )
+            assert_allclose(values["margin"], best, rtol=1e-3)
+            assert values["direct"] < values["margin"]
+        assert max(shares) > 1.2
 
     @refits
     @pytest.mark.parametrize("cost", ["auto", 3.0])

@@ -24,6 +24,7 @@ from kernelet.solvers.enclosing_ball import growth as ball_growth
 from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.core_set import CoreSet
 from kernelet.solvers.enclosing_ball.exact_margin import exact_margin
+from kernelet.solvers.enclosing_ball.few_rows import RowsAround
 from kernelet.solvers.enclosing_ball.labelled_rows import TableRows
 from kernelet.solvers.solution import Status
 from references import quadratic_program
@@ -199,8 +200,10 @@ class TestEqualRows:
 
 class TestHurry:
     @pytest.mark.parametrize("number", [1, 2, 4])
-    def test_ctrl_c_gives_all_features(self, number, monkeypatch):
-        original, seen = ball_growth.look_at_all, []
+    @pytest.mark.parametrize("are_few", [True, False])
+    def test_ctrl_c_gives_all_features(self, number, are_few, monkeypatch):
+        where, name = (RowsAround, "look") if are_few else (ball_growth, "look_at_all")
+        original, seen = getattr(where, name), []
 
         def look(*arguments):
             seen.append(1)
@@ -208,7 +211,9 @@ class TestHurry:
                 raise KeyboardInterrupt
             return original(*arguments)
 
-        monkeypatch.setattr(ball_growth, "look_at_all", look)
+        monkeypatch.setattr(where, name, look)
+        if not are_few:
+            monkeypatch.setattr(ball_growth, "FEW_ROWS", 0)
         model = MaxMarginDiscriminantAnalysis(4, kernel="linear", random_state=0)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             features = model.fit(CANCER, BENIGN).transform(CANCER)

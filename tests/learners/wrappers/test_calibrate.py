@@ -103,6 +103,29 @@ def test_temperature_keeps_the_labels(case):
             calibrate(model, rows, labels, method="temperature")
 
 
+LABELS = {
+    "signs": np.array([-3, -1, 1, 3]),
+    "large": 10**9 * np.arange(4) - 10**15,
+    "floats": np.array([3.0, 5.0, 7.0, 9.0]),
+    "unsigned": np.arange(1, 5, dtype=np.uint8),
+    "texts": np.array(["a", "b", "c", "d"], dtype=object),
+}
+
+
+@methods
+@pytest.mark.parametrize("labels", LABELS)
+@cases
+def test_probabilities_do_not_depend_on_the_labels(case, labels, method):
+    """Up to scikit-learn 1.9, labels such as -1 and 1 are places in an array to a temperature."""
+    maker, rows, codes = HELD[case]
+    model, named = maker(), LABELS[labels][codes]
+    expected = calibrate(model, rows, codes, method=method).predict_proba(rows)
+    model.classes_ = LABELS[labels][model.classes_]
+    calibrated = calibrate(model, rows, named, method=method)
+    assert_allclose(calibrated.predict_proba(rows), expected, rtol=0.0, atol=1e-12)
+    assert_array_equal(calibrated.classes_, model.classes_)
+
+
 @methods
 def test_probabilities_are_worth_more_than_those_of_raw_scores(method):
     model = banana()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import os
+import tokenize
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,15 @@ from kernelet.cli.tables.table import Table
 MATRIX = "X"
 # Rows that are read at once from a parquet file that is wanted as a whole: pyarrow's own default.
 _ROW_GROUP = 65_536
+# Kinds of types that columns may have: arrays of others, as of complex numbers, are left out.
+_NUMBERS_AND_TEXTS = "fiubUSMm"
+# Bytes that deflate makes of one, at most: 258 of two bits (RFC 1951).
+_DEFLATE = 1032
+# Bytes of a row that there may be without: a hundred thousand columns have no rows.
+_WITHOUT_BYTES = 2**20
+# What a damaged archive, or the header of an array in it, raises beside a ValueError: zipfile has a
+# RuntimeError for members that are encrypted, or packed in ways that it does not know.
+_OF_ARCHIVES = (zipfile.BadZipFile, RuntimeError, SyntaxError, tokenize.TokenError)
 
 
 def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table:
@@ -27,34 +39,26 @@ def read_npz(source: Source, target: str | None, text: Collection[str]) -> Table
     the arrays of one dimension are the columns.
     """
     with reading_errors(source, "npz"):
-        if not zipfile.is_zipfile(source.path):
-            raise DataError(f"{source.name} is not an npz file, or is damaged")
-        try:
-            with np.load(source.path, allow_pickle=False) as file:
-                arrays = {name: np.asarray(file[name]) for name in file.files}
-        except zipfile.BadZipFile as error:
-            raise DataError(f"{source.name} is a damaged npz file") from error
-        except ValueError as error:
-            if "allow_pickle" not in str(error):
-                raise
-            raise DataError(
-                f"{source.name} holds Python objects, which could run anything when they are "
-                "read; save arrays of numbers or text instead"
-            ) from error
+        arrays = _arrays(source)
         vectors = {name: array for name, array in arrays.items() if array.ndim == 1}
         matrix = _matrix(source, arrays, target)
         lengths = map(len, vectors.values()) if matrix is None else [len(matrix)]
         length = max(lengths, default=0)
         columns = {
-            name: array.astype(object) if array.dtype.kind in "US" else array
+            name: array if array.dtype.kind in "fiub" else _texts(array)
             for name, array in vectors.items()
-            if len(array) == length
+            if len(array) == length and array.dtype.kind in _NUMBERS_AND_TEXTS
         }
         if matrix is not None:
             columns |= {str(j + 1): matrix[:, j] for j in range(matrix.shape[1])}
         if not columns:
             raise DataError(f"{source.name} holds no arrays of one or two dimensions")
     return Table(source.name, columns)
+
+
+def _texts(array: NDArray[Any]) -> NDArray[Any]:
+    """Texts as objects; dates as texts."""
+    return (array if array.dtype.kind in "US" else array.astype(str)).astype(object)
 
 
 def npz_others(table: Table) -> list[str]:
@@ -73,9 +77,15 @@ def read_libsvm(source: Source, target: str | None, text: Collection[str]) -> Ta
     with reading_errors(source, "a LIBSVM file"), ExitStack() as stack:
         stream = opened(source, stack)
         rows, labels = load_svmlight_file(stream, zero_based=True, dtype=np.float64)
-        if rows.shape[0] and rows.shape[1] and rows[:, [0]].nnz == 0:
+        if rows.shape[1] and not (rows.indices == 0).any():
             rows = rows[:, 1:]
-    return Table(source.name, {LABELS: np.asarray(labels)}, rows=rows.tocsr())
+        rows = rows.tocsr()
+        if not np.isfinite(rows.data).all():
+            row = int(
+                np.searchsorted(rows.indptr, np.flatnonzero(~np.isfinite(rows.data))[0], "right")
+            )
+            raise DataError(f"{source.name} has a value that is no finite number in row {row}")
+    return Table(source.name, {LABELS: np.asarray(labels)}, rows=rows)
 
 
 def parquet_chunks(
@@ -107,6 +117,53 @@ def read_parquet(source: Source, target: str | None, text: Collection[str]) -> T
         for name in pieces[0].columns
     }
     return Table(source.name, columns)
+
+
+def _arrays(source: Source) -> dict[str, NDArray[Any]]:
+    """All arrays of an npz file, which is not trusted."""
+    if not zipfile.is_zipfile(source.path):
+        raise DataError(f"{source.name} is not an npz file, or is damaged")
+    try:
+        _check_sizes(source)
+        with np.load(source.path, allow_pickle=False) as file:
+            return {name: np.asarray(file[name]) for name in file.files}
+    except _OF_ARCHIVES as error:
+        raise DataError(f"{source.name} is a damaged npz file") from error
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise DataError(
+            f"{source.name} holds Python objects, which could run anything when they are "
+            "read; save arrays of numbers or text instead"
+        ) from error
+
+
+def _check_sizes(source: Source) -> None:
+    """Refuse arrays with more bytes than there are in the file, before memory is taken for them."""
+    with zipfile.ZipFile(source.path) as archive:
+        members = archive.infolist()
+        if sum(info.compress_size for info in members) > os.path.getsize(source.path):
+            raise zipfile.BadZipFile("members lie on top of each other")
+        for info in members:
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise DataError(f"{source.name} is compressed in another way than NumPy does it")
+            if info.file_size > _DEFLATE * info.compress_size:
+                raise zipfile.BadZipFile("a member is longer than it can be")
+            if info.filename.endswith(".npy"):
+                with archive.open(info) as member:
+                    n_bytes = _stated_bytes(member)
+                    if n_bytes > info.file_size - member.tell() + _WITHOUT_BYTES:
+                        raise zipfile.BadZipFile("an array is longer than its member")
+
+
+def _stated_bytes(member: IO[bytes]) -> int:
+    """What the header of an array says that follows; without rows, a row of it."""
+    version = np.lib.format.read_magic(member)
+    # headers of version 3 are those of version 2, with letters that only names of fields have
+    is_first = version == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(member)
+    return math.prod(max(1, length) for length in shape) * max(1, dtype.itemsize)
 
 
 def _matrix(source: Source, arrays: dict[str, Any], target: str | None) -> NDArray[Any] | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib
+import lzma
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -198,6 +200,13 @@ def missing_file(path: str, is_model: bool = False) -> str:
     return f"{path} does not exist{hint}"
 
 
+# What pandas, NumPy and the modules of compression raise for files that are not what they seem.
+_OF_READERS = (
+    *(OSError, ValueError, EOFError, LookupError, TypeError, OverflowError),
+    *(csv.Error, zlib.error, lzma.LZMAError),
+)
+
+
 @contextmanager
 def reading_errors(source: Source, kind: str) -> Iterator[None]:
     """Turn whatever a reader may raise into one line about the file."""
@@ -216,7 +225,7 @@ def reading_errors(source: Source, kind: str) -> Iterator[None]:
         raise DataError(missing_file(source.path)) from error
     except ImportError as error:
         raise DataError(f"{source.name}: {one_line(error)}") from error
-    except (OSError, ValueError, EOFError, LookupError, TypeError, csv.Error) as error:
+    except _OF_READERS as error:
         if isinstance(error, LookupError) and "encoding" in str(error):
             raise DataError(f"--encoding {source.encoding} is not known; try utf-8") from error
         reason = one_line(error).rstrip(".")

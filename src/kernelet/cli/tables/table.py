@@ -63,7 +63,7 @@ class Table:
             return self.columns[name]
         if self.rows is not None and self._is_sparse_column(name):
             return self._select_sparse([name])[name]
-        raise no_column(name, self.names, self.source)
+        raise no_column(name, list(self.columns), self.source)
 
     def _select_sparse(self, names: list[str]) -> dict[str, NDArray[Any]]:
         sparse = {name: int(name) - 1 for name in names if self._is_sparse_column(name)}
@@ -94,7 +94,7 @@ class Table:
         columns = dict(self.columns)
         for name in dict.fromkeys(names):
             if name is not None and columns.pop(name, None) is None:
-                raise no_column(name, self.names, self.source)
+                raise no_column(name, list(self.columns), self.source)
         return replace(self, columns=columns)
 
     def take(self, chosen: Any) -> Table:

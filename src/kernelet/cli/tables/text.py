@@ -108,9 +108,9 @@ def remedy(table: Table, cell: object) -> str:
 
 def _parsed(table: Table, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """A column of text as numbers, NaN for the rest, and which cells are texts but no numbers."""
-    pandas = _pandas()
     if table.notation is None:
-        numbers = pandas.to_numeric(pandas.Series(values), errors="coerce").to_numpy()
+        cells = _pandas().Series(values, dtype=object)  # not made Arrow's, which takes as long
+        numbers = _pandas().to_numeric(cells, errors="coerce").to_numpy()
     else:
         numbers = table.notation.values(values)
     is_wrong = np.isnan(numbers) & ~missing_cells(values)
@@ -249,4 +249,7 @@ def _columns(source: Source, frame: Any) -> dict[str, NDArray[Any]]:
         columns[name] = frame[name].astype(object).to_numpy()
         if any(isinstance(cell, str) and "\0" in cell for cell in columns[name]):
             raise DataError(nul_bytes(source))
+        if any(type(cell) is int for cell in columns[name]):  # of more than 20 digits
+            cells = [str(cell) if type(cell) is int else cell for cell in columns[name]]
+            columns[name] = np.array(cells, dtype=object)
     return columns

@@ -13,9 +13,9 @@ from kernelet.export.to_c.compact_sums import Sums, score_errors, sums_of
 from kernelet.export.to_c.fixed_answers import POWERS
 from kernelet.export.to_c.fixed_point import (
     LARGEST,
+    MANTISSA_ERROR,
     MOST_MOVED,
     OCTAVES,
-    POWER_ERROR,
     SLOPE,
 )
 from kernelet.kernels import Gaussian
@@ -104,8 +104,8 @@ class CompactArithmetic:
     weights : Weights or None
         None if the vectors differ in no feature.
     lengths : ndarray of shape (m,)
-        L, in units of 2^-length_digits.
-    length_digits : int
+        L, in units of length_factor 2^-digits.
+    length_factor : int
     pre_shift, multiplier, post_shift : int
         N = ((|q|^2 >> pre_shift) * multiplier) >> post_shift.
     far : int
@@ -126,7 +126,7 @@ class CompactArithmetic:
     unit: float
     weights: Weights | None
     lengths: NDArray[np.int64]
-    length_digits: int
+    length_factor: int
     pre_shift: int
     multiplier: int
     post_shift: int
@@ -257,12 +257,12 @@ def _arithmetic(form: CompactForm, exponents: _Exponents) -> CompactArithmetic:
     damping = form.scales.codes / PER_OCTAVE
     squares = np.square(grid.offsets * steps).sum(axis=1)
     exact = gamma * OCTAVES * squares + damping
-    lengths, length_digits = _lengths(exact, length_bytes(form), digits)
+    lengths, length_factor = _lengths(exact, length_bytes(form), digits)
     rate, n_dropped = exponents.rate, 1.0 + (exponents.rate if exponents.pre_shift else 0.0)
     slanted = abs(exponents.multiplier * 2.0**-exponents.post_shift / rate - 1.0)
     octaves = (
         exponents.rounded
-        + float(np.abs(lengths * 2.0**-length_digits - exact).max(initial=0.0))
+        + float(np.abs(np.ldexp(lengths * float(length_factor), -digits) - exact).max(initial=0.0))
         + exponents.farthest * slanted
         + n_dropped * 2.0**-digits
         + 2.0**-_FEWEST_DIGITS  # digits that the table of powers does not take
@@ -271,7 +271,7 @@ def _arithmetic(form: CompactForm, exponents: _Exponents) -> CompactArithmetic:
     sums, widths, sizes = sums_of(form), math.sqrt(gamma), 2.0**-damping
     errors = sizes * (SLOPE * widths * misplaced + 2.0**octaves - 1.0)
     # of a value between 2^-n and 2^(1 - n), the table is exact to this times 2^(1 - n)
-    errors += POWER_ERROR * np.minimum(1.0, 2.0 * sizes) + 2.0**-sums.digits
+    errors += MANTISSA_ERROR * np.minimum(1.0, 2.0 * sizes) + 2.0**-sums.digits
     errors = np.maximum(errors, sizes * 2.0**-_VANISHING)
     moved = SLOPE * widths * exponents.unit * float(np.linalg.norm(_row_errors(grid, exponents)))
     if moved > MOST_MOVED:
@@ -287,7 +287,7 @@ def _arithmetic(form: CompactForm, exponents: _Exponents) -> CompactArithmetic:
         exponents.unit,
         exponents.weights,
         lengths,
-        length_digits,
+        length_factor,
         exponents.pre_shift,
         exponents.multiplier,
         exponents.post_shift,
@@ -311,10 +311,13 @@ def _steps_in_c(grid: VectorGrid, exponents: _Exponents) -> FloatArray:
 
 
 def _lengths(exact: FloatArray, n_bytes: int, digits: int) -> tuple[NDArray[np.int64], int]:
-    """L of all vectors in as many digits as integers of that many bytes hold."""
-    most, largest = 2 ** (8 * n_bytes) - 1, float(exact.max(initial=0.0))
-    kept = min(digits, math.floor(math.log2(most / largest))) if largest else digits
-    return np.rint(np.ldexp(exact, kept)).astype(np.int64), kept
+    """L of all vectors, in the least unit in which integers of that many bytes hold them.
+
+    With a power of two for it, up to half of these integers would be left out.
+    """
+    most, largest = 2 ** (8 * n_bytes) - 1, math.ldexp(float(exact.max(initial=0.0)), digits)
+    factor = max(1, math.ceil(largest / most))
+    return np.rint(np.ldexp(exact, digits) / factor).astype(np.int64), factor
 
 
 def _row_errors(grid: VectorGrid, exponents: _Exponents) -> FloatArray:

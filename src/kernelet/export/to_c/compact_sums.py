@@ -12,7 +12,7 @@ from kernelet.machine.compact import INTERCEPT_STEPS
 
 _WORD = 31  # bits of int32_t without the sign
 # Of a kernel value: the table of powers has 15, and more than 24 serve no scale that matters.
-_FEWEST_DIGITS, _MOST_DIGITS = 15, 24
+_FEWEST_DIGITS, _MOST_DIGITS = 15, 24  # less than MANTISSA_DIGITS
 _INTERCEPT_DIGITS = INTERCEPT_STEPS.bit_length() - 1
 
 

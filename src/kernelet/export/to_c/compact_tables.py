@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelet.export.to_c.compact_arithmetic import CompactArithmetic
-from kernelet.export.to_c.fixed_answers import FLOAT, POWERS
+from kernelet.export.to_c.fixed_answers import FLOAT, MANTISSA_DIGITS, POWERS
 from kernelet.export.to_c.pieces import Table, integers
 from kernelet.machine import VectorGrid
 from kernelet.machine.packing import MOST_PACKED_BITS, packed
@@ -139,8 +139,8 @@ def _exponent_values(arithmetic: CompactArithmetic) -> dict[str, object]:
         "digits": digits,
         "dropped_digits": digits - 16,
         "value_digits": value_digits,
-        "raised": value_digits - 15,
-        "length_shift": digits - arithmetic.length_digits,
+        "lowered": MANTISSA_DIGITS - value_digits,
+        "length_factor": arithmetic.length_factor,
         "pre_shift": arithmetic.pre_shift,
         "multiplier": arithmetic.multiplier,
         "post_shift": arithmetic.post_shift,

@@ -12,6 +12,8 @@ FLOAT = REALS["float32"]
 # 2^(-i/64) for i = 0, ..., 64 and straight lines in between, (ln(2) / 64)^2 / 8 = 1.5e-5 from the
 # curve at most: as much as rounding to 1/32768. `mantissa` in power.c takes 6 bits for i.
 POWERS = tuple(round(ONE * 2.0 ** (-i / 64)) for i in range(65))
+# Of what `mantissa` finds between two entries: 15 of the table, 10 of a share of 1/1024.
+MANTISSA_DIGITS = 25
 
 
 def powers_table() -> Table:
@@ -28,6 +30,7 @@ def answer_values(
         "fixed": True,
         "nan": False,  # there is none among integers
         "one": ONE,
+        "mantissa_digits": MANTISSA_DIGITS,
         "largest": LARGEST,
         "row": "q",
         "row_length": interface.kernel_length,

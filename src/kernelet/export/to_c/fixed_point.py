@@ -19,9 +19,11 @@ _VANISHING = 3.3
 LARGEST = 32767  # of int16_t, whose -32768 is left out: the range is symmetric
 ONE = 32768  # as which 1 is stored
 OCTAVES = math.log2(math.e)  # exp(-t) = 2^(-t OCTAVES)
-# Straight lines between the powers in the table are 1.5e-5 from the curve at most, and the table
-# and the value between two of its entries are rounded by half of 1/32768: 4.6e-5 in all. (Below a
-# half the last shift at least halves these errors, and what it drops is less.)
+# Straight lines between the powers in the table are 1.5e-5 from the curve at most, and the table is
+# rounded by half of 1/32768: 3.0e-5 in all.
+MANTISSA_ERROR = 3.1e-5
+# Rounding a value between two entries to 1/32768 as well makes 4.6e-5. (Below a half the last shift
+# at least halves these errors, and what it drops is less.)
 POWER_ERROR = 4.8e-5
 # The steepest slope of exp(-r^2), at r = 1 / sqrt(2).
 SLOPE = math.sqrt(2.0 / math.e)

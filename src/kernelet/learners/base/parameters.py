@@ -48,16 +48,21 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
+def weight(name: str, value: Any) -> float:
+    """A number above zero by which sums are multiplied."""
+    number = positive(name, value)
+    if number > LARGEST_COST:
+        raise ValueError(
+            f"{name} must be at most {LARGEST_COST:g}, beyond which sums overflow; got {value!r}. "
+            "Useful values lie between 1e-3 and 1e5."
+        )
+    return number
+
+
 def cost(value: Any) -> float:
     """C, a finite number above zero; 1 for "auto", until the cost is chosen."""
     if isinstance(value, str):
         if value != "auto":
             raise ValueError(f'C must be a finite number above zero, or "auto"; got {value!r}.')
         return 1.0
-    number = positive("C", value)
-    if number > LARGEST_COST:
-        raise ValueError(
-            f"C must be at most {LARGEST_COST:g}, beyond which sums overflow; got "
-            f'{value!r}. Useful costs lie between 1e-3 and 1e5; C="auto" chooses one.'
-        )
-    return number
+    return weight("C", value)

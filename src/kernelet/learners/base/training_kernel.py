@@ -9,6 +9,7 @@ import numpy as np
 from kernelet.kernels import CallableKernel, Kernel, resolve_kernel
 from kernelet.kernels.composite import CompositeKernel
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.deviations import mean_squared_deviations
 from kernelet.rows.block import largest_number
 
 # Kernel values are squared and summed over all pairs of rows and vectors: with a hundred thousand
@@ -98,26 +99,21 @@ def gamma_of_weighted_rows(gamma: float | str, X: Any, weights: FloatArray) -> f
         return gamma
     share = weights / weights.sum()
     if gamma == "mean_distance":
-        centre = np.asarray(share @ X).ravel()
-        if isinstance(X, np.ndarray):
-            spread = _mean_square(X, centre, share)
-        else:
-            spread = float((share @ X.multiply(X)).sum()) - float(centre @ centre)
+        spread = _mean_square(X, np.asarray(share @ X).ravel(), share)
         return 1.0 / (2.0 * spread) if spread > 0 else 1.0
     d = X.shape[1]
     mean = float((share @ X).sum()) / d
-    if isinstance(X, np.ndarray):
-        variance = _mean_square(X, mean, share) / d
-    else:
-        variance = float((share @ X.multiply(X)).sum()) / d - mean * mean
+    variance = _mean_square(X, mean, share) / d
     return 1.0 / (d * variance) if variance > 0 else 1.0
 
 
-def _mean_square(X: FloatArray, centre: float | FloatArray, share: FloatArray) -> float:
+def _mean_square(X: Any, centre: float | FloatArray, share: FloatArray) -> float:
     """The mean squared distance of rows from a point, in blocks.
 
     A copy of all of a million rows takes five times as long as the sums.
     """
+    if not isinstance(X, np.ndarray):
+        return float(mean_squared_deviations(X, centre, share).sum())
     step = max(1, _BLOCK // X.shape[1])
     total = 0.0
     for start in range(0, X.shape[0], step):

@@ -70,7 +70,7 @@ class CoreVectorSVC(CoreSetEstimator, KernelClassifier):
         Constant of the polynomial kernel.
     sample_size : int or None, default=59
         Number of rows drawn at random, of which the furthest joins. With 59 it is among the
-        furthest 5 %, with 95 % confidence. With None, or at most 1000 rows and ``exact_sweep``,
+        furthest 5 %, with 95 % confidence. With None, or at most 2000 rows and ``exact_sweep``,
         all rows are checked from the start.
     exact_sweep : bool, default=True
         Check all rows at the end, which proves the guarantee. Otherwise it is only probable, and

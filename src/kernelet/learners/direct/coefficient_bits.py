@@ -153,6 +153,12 @@ class _NearestPlane:
     ) -> None:
         self.coefficients = coefficients
         m, k = coefficients.shape
+        # Values that are all large and nearly the same would cancel in the products below, and
+        # larger ones overflow; the nearest plane is the same in every unit.
+        shift = K.mean(axis=0)
+        K = K - shift
+        unit = max(float(np.abs(K).max(initial=0.0)), np.finfo(np.float64).tiny)
+        K = K / unit
         total, gram = K.sum(axis=0), K.T @ K
         self.means = np.empty((k, m))
         self.factors = np.empty((k, m, m))  # R of each output
@@ -166,7 +172,7 @@ class _NearestPlane:
                 own = few.T @ few + _RESTING * gram
             own = own - weight * np.outer(mean, mean)
             own[np.diag_indices(m)] += _JITTER * max(float(own.max(initial=0.0)), weight * 1e-300)
-            self.means[o], self.factors[o] = mean, _factor(own)
+            self.means[o], self.factors[o] = shift + unit * mean, _factor(own)
 
     def __call__(self, scales: FloatArray, largest: int) -> tuple[FloatArray, FloatArray]:
         """The whole numbers, of shape (m, k), and what is to be added to the intercepts."""
@@ -183,7 +189,7 @@ class _NearestPlane:
 
 def _factor(gram: FloatArray) -> FloatArray:
     """R with R'R = gram; a larger share of the diagonal is added until there is one."""
-    size = max(float(gram.diagonal().max(initial=0.0)), np.finfo(np.float64).tiny)
+    size = max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
     share = _JITTER
     while True:
         try:

@@ -42,6 +42,11 @@ class FixedVectors:
         """The largest relative duality gap among the outputs."""
         return max(solution.gap for solution in self.solutions)
 
+    @property
+    def objective(self) -> float:
+        """The value of (28), in sum over the outputs."""
+        return float(sum(solution.primal_value for solution in self.solutions))
+
 
 def learn_with_vectors(
     X: Any,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,11 +82,6 @@ def learn_reduced_set(
 ) -> ReducedSet:
     """The nearest machine with n_vectors vectors, equation (4), in the sum over its outputs.
 
-    Vectors come from the fixed-point iteration (Gaussian kernels and moderate sizes), from k-means
-    on the given vectors, and from joint L-BFGS started at each; the lowest objective wins.
-    Coefficients are (47), the projection onto the span. A machine that has no more vectors than
-    asked for is returned as it is.
-
     Parameters
     ----------
     machine : KernelMachine
@@ -102,17 +98,46 @@ def learn_reduced_set(
     Returns
     -------
     ReducedSet
+        The nearest of `reduced_sets`.
+    """
+    found = reduced_sets(
+        machine, n_vectors, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state
+    )
+    return nearest_of(found)
+
+
+def nearest_of(found: Sequence[ReducedSet]) -> ReducedSet:
+    """The one with the lowest (4); interrupted if one of them was."""
+    nearest = min(found, key=lambda reduced: reduced.error_norm)
+    return replace(nearest, interrupted=any(reduced.interrupted for reduced in found))
+
+
+def reduced_sets(
+    machine: KernelMachine,
+    n_vectors: int,
+    *,
+    n_init: int = 1,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    random_state: int = 0,
+) -> list[ReducedSet]:
+    """Where the search for a near machine ends, one for each start; parameters as above.
+
+    Vectors come from k-means on the given vectors and from the fixed-point iteration (Gaussian
+    kernels and moderate sizes), each followed by joint L-BFGS. Coefficients are (47), the
+    projection onto the span. A machine that has no more vectors than asked for is returned as it
+    is.
     """
     if machine.n_vectors <= n_vectors:
-        return ReducedSet(machine, 0.0, 0.0)
+        return [ReducedSet(machine, 0.0, 0.0)]
     if not machine.coefficients.any():
         first = slice(n_vectors)
         constant = KernelMachine(
             machine.kernel, machine.vectors[first], machine.coefficients[first], machine.intercepts
         )
-        return ReducedSet(constant, 0.0, 0.0)
+        return [ReducedSet(constant, 0.0, 0.0)]
     if not machine.kernel.is_positive_definite:
-        return _by_values(machine, n_vectors, random_state)
+        return [_by_values(machine, n_vectors, random_state)]
     X = np.asarray(machine.vectors, dtype=np.float64)
     a = np.asarray(machine.coefficients, dtype=np.float64)
     intercepts = np.asarray(machine.intercepts, dtype=np.float64)
@@ -128,15 +153,13 @@ def learn_reduced_set(
     if isinstance(machine.kernel, Gaussian) and X.shape[0] * n_vectors**2 <= _FIXED_POINT_WORK:
         starts.append(fixed_point_vectors(X, a, machine.kernel, n_vectors))
     rng = np.random.default_rng(random_state)
-    ends: list[Evaluation] = []
-    interrupted = False
+    found: list[ReducedSet] = []
     for start in starts:
         end, interrupted = _end_of_search(objective, start, max_iter, tol, rng)
-        ends.append(end)
+        found.append(ReducedSet.of(end.machine, 2.0 * end.value, squared_norm, interrupted))
         if interrupted:
             break
-    best = min(ends, key=lambda end: end.value)
-    return ReducedSet.of(best.machine, 2.0 * best.value, squared_norm, interrupted)
+    return found
 
 
 def _end_of_search(
@@ -188,7 +211,11 @@ def rounded_reduced_set(machine: KernelMachine, smaller: KernelMachine, bits: in
         beta, *_ = np.linalg.lstsq(kernel(Z, Z), kernel(Z, X) @ a, rcond=_NULL)  # (47)
     else:
         beta, *_ = np.linalg.lstsq(kernel(X, Z), machine.kernel(X, X) @ a, rcond=_NULL)
-    return in_few_bits(grid, KernelMachine(kernel, Z, beta, machine.intercepts), Judge.of_rows(X))
+    # without vectors the machine is a constant, which any row judges
+    rows = X if len(X) else np.zeros((1, X.shape[1]))
+    return in_few_bits(
+        grid, KernelMachine(kernel, Z, beta, machine.intercepts), Judge.of_rows(rows)
+    )
 
 
 def _by_values(machine: KernelMachine, n_vectors: int, random_state: int) -> ReducedSet:

@@ -78,14 +78,19 @@ def _calibrated(
     model: Any, X: Any, y: ArrayLike, method: str, sample_weight: Any
 ) -> CalibratedClassifier:
     labels = _checked_labels(model, y, method, _num_samples(X))
-    fitted = CalibratedClassifierCV(FrozenEstimator(model), method=method)
-    if np.unique(labels, return_counts=True)[1].min() < _FOLDS:
+    # a temperature takes numbers as the columns of their scores, whichever numbers they are: up to
+    # scikit-learn 1.9 without a look at what lies there
+    codes = np.unique(labels, return_inverse=True)[1]
+    coded = copy.copy(model)
+    coded.classes_ = np.arange(model.classes_.size)
+    fitted = CalibratedClassifierCV(FrozenEstimator(coded), method=method)
+    if np.bincount(codes).min() < _FOLDS:
         # a frozen model is the same in every fold, so one fold of all rows is as good
-        rows = np.arange(labels.size)
+        rows = np.arange(codes.size)
         fitted.set_params(cv=[(rows, rows)])
     # the weights are for the calibration alone, which is what is wanted of a frozen model
     with silenced(UserWarning, "Since FrozenEstimator does not appear to accept"):
-        fitted.fit(X, labels, sample_weight=sample_weight)
+        fitted.fit(X, codes, sample_weight=sample_weight)
     (only,) = fitted.calibrated_classifiers_
     return CalibratedClassifier.of(model, calibration_of(only))
 

@@ -40,17 +40,15 @@ class Outline:
 
     def signs(self, block: Block) -> FloatArray:
         """y."""
-        return _signs(block, self.C, self.code)
+        return _signs(block.codes, self.C, self.code)
 
     def squared_distances(self, margins: FloatArray) -> FloatArray:
         """Of rows from the centre, by what a'K is for them."""
         return _squared_distances(margins, self.lift, self.squared_norm)
 
 
-def _signs(block: Block, C: float | None, code: int) -> FloatArray:
-    if C is None:
-        return np.ones(block.codes.size)
-    return np.where(block.codes == code, 1.0, -1.0)
+def _signs(codes: IndexArray, C: float | None, code: int) -> FloatArray:
+    return np.ones(codes.size) if C is None else np.where(codes == code, 1.0, -1.0)
 
 
 def _squared_distances(margins: FloatArray, lift: float, squared_norm: float) -> FloatArray:
@@ -103,6 +101,7 @@ class Ball:
         self.reach = self.primal_value = float("nan")
         self.status, self.interrupted = Status.GUESS, False
         self._members: set[int] = set()
+        self._diagonal: float | None = None
 
     # -- the ball
 
@@ -145,7 +144,7 @@ class Ball:
 
     def signs(self, block: Block) -> FloatArray:
         """y."""
-        return _signs(block, self.C, self.code)
+        return _signs(block.codes, self.C, self.code)
 
     def projections(self, block: Block) -> FloatArray:
         """g."""
@@ -170,18 +169,28 @@ class Ball:
     def add(self, block: Block, at: int, values: FloatArray, projection: FloatArray) -> None:
         """Take a row into the core set; `values` are its kernel values with that."""
         row = np.asarray(dense(block.X[at : at + 1]), dtype=np.float64)
+        index = int(block.index[at])
         # first, so that Ctrl-C on the way does not let the row in twice
-        self._members.add(int(block.index[at]))
+        self._members.add(index)
         self.core.add(
             row[0],
             values,
-            float(self.kernel.diagonal(row)[0]),
-            sign=float(self.signs(block)[at]),
+            self._diagonal_at(row),
+            sign=float(_signs(block.codes[at : at + 1], self.C, self.code)[0]),
             ridge=0.0 if self.C is None else 1.0 / (self.C * float(block.weights[at])),
             projection=projection,
-            index=int(block.index[at]),
+            index=index,
         )
         self.reach = self.primal_value = float("nan")
+
+    def _diagonal_at(self, row: FloatArray) -> float:
+        """k(x, x), which is asked for once where it is constant."""
+        if self._diagonal is not None:
+            return self._diagonal
+        diagonal = float(self.kernel.diagonal(row)[0])
+        if self.kernel.has_constant_diagonal:
+            self._diagonal = diagonal
+        return diagonal
 
     def is_member(self, index: IndexArray) -> BoolArray:
         """Which rows are in the core set."""

@@ -45,21 +45,23 @@ def settle(
     # each round takes a point in, few more than once: the limit is for circles made of rounding
     for _ in range(10 * a.size + 100):
         # most points are free
-        others = np.flatnonzero(a <= 0.0)
+        others = (a <= 0.0).nonzero()[0]
         if not others.size:
             break
         margins = K[others] @ a
-        joins = int(others[margins.argmin()])
-        if margins.min() >= 1.0 - tol:
+        least = margins.argmin()
+        if margins[least] >= 1.0 - tol:
             break
+        joins = int(others[least])
         points = points.joined_by(joins, K)
         stuck = False
         while points.index.size:
-            z, now = points.solved(), a[points.index]
-            falling = np.flatnonzero(z <= 0.0)
-            if not falling.size:
+            z = points.solved()
+            if z.min() > 0.0:
                 a[points.index] = z
                 break
+            now = a[points.index]
+            falling = np.flatnonzero(z <= 0.0)
             # the one that has just joined is still at 0, and no step lets it fall
             old = now[falling]
             shares = np.divide(old, old - z[falling], out=np.zeros_like(old), where=old > 0.0)

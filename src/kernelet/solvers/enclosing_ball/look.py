@@ -161,31 +161,41 @@ class Looking:
         values = machine.decision_function(block.X, self.n_threads)
         columns = values.reshape(-1, len(self.outlines)).astype(np.float64).T
         looks = [
-            self._look(block, f if excess is None else f - excess[block.index], outline)
+            look_at(
+                block,
+                f if excess is None else f - excess[block.index],
+                outline,
+                limit=self.limit,
+                with_next=self.with_next,
+            )
             for f, outline, excess in zip(columns, self.outlines, self.excesses, strict=True)
         ]
         return Looks(looks)
 
-    def _look(self, block: Block, f: FloatArray, outline: Outline) -> Look:
-        margins = outline.signs(block) * f
-        loss = 0.0
-        if outline.C is not None:
-            slack = np.maximum(0.0, 1.0 - margins)
-            loss = 0.5 * outline.C * float(block.weights @ (slack * slack))
-        distances = outline.squared_distances(margins)
-        distances[block.places(outline.members)] = -np.inf
-        outside = np.flatnonzero(distances > outline.bound)
-        n_outside = outside.size
-        n_next = max(1, self.limit // _NEXT)
-        if self.with_next and n_outside < n_next < distances.size:
-            outside = np.argpartition(-distances, n_next)[:n_next]
-        kept = outside[np.argsort(-distances[outside], kind="stable")[: self.limit]]
-        kept = kept[np.isfinite(distances[kept])]
-        return Look(
-            outline.bound,
-            float(distances.max()),
-            loss,
-            n_outside,
-            block.take(kept) if kept.size else None,
-            distances[kept],
-        )
+
+def look_at(
+    block: Block, f: FloatArray, outline: Outline, *, limit: int = POOL, with_next: bool = False
+) -> Look:
+    """What the values of f say about a block of rows; see `Looking`."""
+    margins = outline.signs(block) * f
+    loss = 0.0
+    if outline.C is not None:
+        slack = np.maximum(0.0, 1.0 - margins)
+        loss = 0.5 * outline.C * float(block.weights @ (slack * slack))
+    distances = outline.squared_distances(margins)
+    distances[block.places(outline.members)] = -np.inf
+    outside = np.flatnonzero(distances > outline.bound)
+    n_outside = outside.size
+    n_next = max(1, limit // _NEXT)
+    if with_next and n_outside < n_next < distances.size:
+        outside = np.argpartition(-distances, n_next)[:n_next]
+    kept = outside[np.argsort(-distances[outside], kind="stable")[:limit]]
+    kept = kept[np.isfinite(distances[kept])]
+    return Look(
+        outline.bound,
+        float(distances.max()),
+        loss,
+        n_outside,
+        block.take(kept) if kept.size else None,
+        distances[kept],
+    )

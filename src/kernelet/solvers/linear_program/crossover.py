@@ -73,14 +73,24 @@ def nearest_vertex(
     >>> print(vertex.x, vertex.multipliers)
     [1. 1.5] [-0.5]
     """
+    unit = float(np.max(np.abs(x), initial=0.0))
     basis = guess_basis(program, x, multipliers)
+    return vertex_from(program, basis, unit=unit if unit > 0.0 else 1.0, pivots=pivots)
+
+
+def vertex_from(
+    program: LinearProgram, basis: SimplexBasis, *, unit: float | None = None, pivots: bool = True
+) -> Vertex | None:
+    """An optimal vertex: that of a basis or, by pivots, one from there; None if there is none.
+
+    Variables are counted in units, the largest bound if none is given.
+    """
     vertex = vertex_at(program, basis)
     if vertex is not None and is_optimal(program, vertex):
         return vertex
     if not pivots:
         return None
-    unit = float(np.max(np.abs(x), initial=0.0))
-    return _simplex(program, basis, unit if unit > 0.0 else 1.0)
+    return _simplex(program, basis, float(program.bound.max()) if unit is None else unit)
 
 
 def guess_basis(program: LinearProgram, x: FloatArray, multipliers: FloatArray) -> SimplexBasis:

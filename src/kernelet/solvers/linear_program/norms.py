@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.interior_point.regularizers import Lasso, MaxNorm, Regularizer
-from kernelet.solvers.linear_program.crossover import ROUNDING, LinearProgram, Vertex
+from kernelet.solvers.linear_program.crossover import LinearProgram, Vertex
 
 # Columns farther than this from the boundary of the dual ball have no weight, by complementarity:
 # far more than rounding, and as near as an interior point without a vertex comes to the boundary.
@@ -28,6 +28,11 @@ class Capacity(Protocol):
     @property
     def is_positive(self) -> bool:
         """Whether every weight costs something."""
+        ...
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether each weight has a cost of its own, so that zeros of w say where a vertex is."""
         ...
 
     def completed(self, least: FloatArray) -> Capacity:
@@ -50,8 +55,8 @@ class Capacity(Protocol):
         """Columns with weights, or with a q less than near from the boundary of the ball."""
         ...
 
-    def violated(self, q: FloatArray) -> BoolArray:
-        """Columns that keep q outside of the dual ball."""
+    def ratios(self, q: FloatArray) -> FloatArray:
+        """q over its bound for each column: above 1 in those that keep q outside the dual ball."""
         ...
 
     def rounded(self, w: FloatArray, q: FloatArray) -> FloatArray:
@@ -91,6 +96,8 @@ class HingeProgram:
 class OneNorm:
     """sum_j c_j |w_j|; its dual ball is |q_j| <= c_j."""
 
+    is_separable = True
+
     def __init__(self, c: FloatArray) -> None:
         self.c = c
 
@@ -105,8 +112,7 @@ class OneNorm:
         return float(self.c @ np.abs(w))
 
     def shrink(self, q: FloatArray) -> float:
-        ratio = np.divide(np.abs(q), self.c, out=np.zeros(q.size), where=self.c > 0.0)
-        return 1.0 / max(1.0, float(np.max(ratio, initial=0.0)))
+        return 1.0 / max(1.0, float(np.max(self.ratios(q), initial=0.0)))
 
     def slip(self, w: FloatArray, q: FloatArray) -> float:
         return float(np.maximum(0.0, np.abs(q) - self.c) @ np.abs(w))
@@ -115,8 +121,8 @@ class OneNorm:
         promising: BoolArray = (np.abs(q) > (1.0 - near) * self.c) | (w != 0.0)
         return promising
 
-    def violated(self, q: FloatArray) -> BoolArray:
-        return np.abs(q) > (1.0 + ROUNDING) * self.c
+    def ratios(self, q: FloatArray) -> FloatArray:
+        return np.divide(np.abs(q), self.c, out=np.zeros(q.size), where=self.c > 0.0)
 
     def rounded(self, w: FloatArray, q: FloatArray) -> FloatArray:
         return np.where(np.abs(q) < (1.0 - _INSIDE) * self.c, 0.0, w)
@@ -140,6 +146,8 @@ class OneNorm:
 
 class LargestNorm:
     """c max_j d_j |w_j|; its dual ball is sum_j |q_j| / d_j <= c."""
+
+    is_separable = False
 
     def __init__(self, c: float, d: FloatArray) -> None:
         self.c = c
@@ -165,8 +173,8 @@ class LargestNorm:
     def promising(self, w: FloatArray, q: FloatArray, near: float) -> BoolArray:
         return np.ones(w.size, dtype=bool)
 
-    def violated(self, q: FloatArray) -> BoolArray:
-        return np.full(q.size, self.shrink(q) < 1.0 - ROUNDING)
+    def ratios(self, q: FloatArray) -> FloatArray:
+        return np.full(q.size, float(np.sum(np.abs(q) / self.d)) / self.c)
 
     def rounded(self, w: FloatArray, q: FloatArray) -> FloatArray:
         return w

@@ -74,6 +74,8 @@ def _play(
         starts = map_in_threads(lambda state: _guess(rows, state), pending, n_jobs)
     else:
         starts = []
+        for state in pending:
+            state.begin_at_zero()
     if starts:
         scores = rows.scores(np.stack([start.weights for start, *_ in starts], axis=1))
         for j, (state, (start, pull, value)) in enumerate(zip(pending, starts, strict=True)):

@@ -8,7 +8,12 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
 from kernelet.solvers.interior_point.primal_dual import Limits, interior_point
-from kernelet.solvers.linear_program.crossover import nearest_vertex
+from kernelet.solvers.linear_program.crossover import (
+    ROUNDING,
+    SimplexBasis,
+    nearest_vertex,
+    vertex_from,
+)
 from kernelet.solvers.linear_program.norms import Capacity, variables_of
 from kernelet.solvers.parallel import one_thread_if_small
 from kernelet.solvers.rounding import NOISE, TINY
@@ -21,6 +26,9 @@ _WARM_ITERATIONS = 30
 # The same at a cold start, in shares of the mean cost: at v = 0 every row lacks a margin of 1, so
 # that a product of the size of its cost is neither near the boundary nor far from it.
 _COLD_PRODUCTS = 2.0
+# Numbers of a problem up to which pivots cost less than interior points: 1.5 ms beside 4 ms at 100
+# rows and 20 columns, but 300 ms beside 150 at 400 rows and 700 columns.
+_FEW_NUMBERS = 20_000
 # A column that varies by less than this share of its mean is a second bias: of its sixteen digits
 # three are left.
 _CONSTANT = 1e-13
@@ -121,6 +129,29 @@ class SmallProblem:
         if vertex is None:
             return None
         return self._outer(variables_of(vertex, v.size - 1), vertex.x[: a.size])
+
+    def next_vertex(self, w: FloatArray, b: float) -> Answer | None:
+        """The optimal vertex, by pivots from that of other costs or of fewer rows or columns.
+
+        Which rows are on the margin there, and which weights are zero, is its basis. None if (w, b)
+        is no vertex, or the next one is too far.
+        """
+        v = self._inner(w, b)
+        margins = self.A @ v
+        basis = SimplexBasis(
+            columns=np.abs(margins - 1.0) <= ROUNDING,
+            rows=np.append(v[:-1] == 0.0, False),
+            columns_at_bound=margins < 1.0,
+            rows_at_upper=v > 0.0,
+        )
+        if np.count_nonzero(basis.columns) != np.count_nonzero(~basis.rows):
+            return None
+        with one_thread_if_small(v.size**3):
+            program = self.capacity.program(self.A, self.u)
+            vertex = vertex_from(program, basis, pivots=self.A.size <= _FEW_NUMBERS)
+        if vertex is None:
+            return None
+        return self._outer(variables_of(vertex, v.size - 1), vertex.x[: self.u.size])
 
     def _inner(self, w: FloatArray, b: float) -> FloatArray:
         return np.append(w / self.d, b + float(self.centre @ w))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import BoolArray, FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.solvers.chosen_rows import ChosenRows
+from kernelet.solvers.linear_program.chosen_columns import ChosenColumns
 from kernelet.solvers.linear_program.crossover import ROUNDING
 from kernelet.solvers.linear_program.norms import HingeProgram
 from kernelet.solvers.linear_program.proof import prove, zero_answer
@@ -41,17 +42,12 @@ _EXACT = 1e-12
 _FAR = 1e3
 # A row that was not chosen has no such multiplier; it may be there if it is this close to it.
 _CLOSE = 0.01
-# Half-width, in units of the margin, of the band around 1 that rows stay chosen in, and distance
-# from the boundary of the dual ball that columns stay in.
+# Half-width, in units of the margin, of the band around 1 that rows stay chosen in. It and the
+# shell that columns stay in grow with the distance from the optimum, for which the relative excess
+# of the value stands, or its root, as for a smooth function.
 _BAND = 0.15
-_SHELL = 0.1
-# Both grow with the distance from the optimum, for which the relative excess of the value stands,
-# or its root, as for a smooth function.
 _ROWS_MOVE = 2.0
 _COLUMNS_MOVE = 3.0
-# Weights below this share of the largest are taken for zero, far from the optimum and near to it.
-_SLIGHT = 1e-2
-_SLIGHTEST = 1e-6
 # How much more than the optimum a warm start is taken to be.
 _WARM_EXCESS = 0.02
 # Rows for each column that keep a guess from fitting whatever labels they have. A quarter of them
@@ -80,12 +76,12 @@ class LinearState:
     def __post_init__(self) -> None:
         self.y, self.C, self.capacity = self.problem.y, self.problem.C, self.problem.capacity
         self.rows = ChosenRows(self.y, self.C)
-        self.columns = np.ones(self.m, dtype=bool)
+        self.columns = ChosenColumns(self.capacity, self.m)
         self.noise = np.zeros(self.m)
         self.tolerance = self.tol if self.is_guess else max(self.tol, _FINER * _NEAR)
         self.near = _NEAR
         self.nearest = min(_NEAREST, self.tol)
-        self.at_vertex = self.is_rounding = False
+        self.at_vertex = self.is_rounding = self.follows = False
         self.is_done = self.at_limit = self.is_stuck = False
         self.n_iter = self.n_rounds = self.n_vertices = 0
         self.start: tuple[FloatArray, float] | None = None
@@ -95,6 +91,12 @@ class LinearState:
         self.answer = zero_answer(self.problem, self.m)
 
     # -- starting points
+
+    def begin_at_zero(self) -> None:
+        """Start among the columns that the multipliers of w = 0 pull at most."""
+        assert self.best is not None
+        if self.columns.begin_with_most_pulled(self.best_pull):
+            self.tolerance = max(self.tolerance, _FIRST)
 
     def begin_near(
         self, w: FloatArray, b: float, scores: FloatArray, pull: FloatArray, value: float | None
@@ -111,23 +113,16 @@ class LinearState:
         self.start, self.lowest = (w, b), here
         # the optimum lies between the value of a sample and that of its solution
         self.expected = here / (1.0 + 0.5 * excess)
-        self._restrict(w, pull, _COLUMNS_MOVE * excess)
+        self.columns.restrict(w, pull, _COLUMNS_MOVE * excess, is_vertex=value is None)
         # fewer rows than that fit any labels with these columns
-        enough = min(self.y.size - 1, _ROWS_PER_COLUMN * int(np.count_nonzero(self.columns)))
+        enough = min(self.y.size - 1, _ROWS_PER_COLUMN * self.columns.n_chosen)
         least = float(np.partition(np.abs(margins - 1.0), enough)[enough]) if value else 0.0
         self.rows.drop(margins, max(_BAND, _ROWS_MOVE * float(np.sqrt(excess)), least))
         self.tolerance = max(self.tolerance, _FIRST)
-
-    def _restrict(self, w: FloatArray, pull: FloatArray, shell: float) -> None:
-        """Leave out columns that have no weight and are not near to having one, if most are so."""
-        columns = self._promising(w, pull, shell, _SLIGHT)
-        if 2 * np.count_nonzero(columns) < self.m:
-            self.columns &= columns
-
-    def _promising(self, w: FloatArray, pull: FloatArray, shell: float, slight: float) -> BoolArray:
-        size = np.abs(w)
-        kept = np.where(size > slight * size.max(initial=0.0), w, 0.0)
-        return self.capacity.promising(kept, pull, max(_SHELL, shell))
+        if value is None and self.capacity.is_separable:
+            self.answer = Answer(w, b, np.zeros(self.y.size))
+            self._go_to_vertices()
+            self.follows = True
 
     @property
     def rows_per_column(self) -> int:
@@ -145,11 +140,15 @@ class LinearState:
         index = self.rows.index
         Phi = rows.take(index) if index.size < self.y.size else rows.take_all()
         labels, costs = self.rows.labels_and_costs()
-        problem = SmallProblem(Phi, means, labels, costs, self.capacity, self.columns)
-        self.noise[self.columns] = problem.noise
-        if self.at_vertex:
+        problem = SmallProblem(Phi, means, labels, costs, self.capacity, self.columns.mask)
+        self.noise[self.columns.mask] = problem.noise
+        next_vertex = self._followed(problem) if self.follows else None
+        if next_vertex is not None:
+            answer = next_vertex
+            self.n_vertices += 1
+        elif self.at_vertex:
             nearby = Answer(
-                self.answer.weights[self.columns],
+                self.answer.weights[self.columns.mask],
                 self.answer.intercept,
                 self.rows.gathered(self.answer.multipliers),
             )
@@ -158,19 +157,25 @@ class LinearState:
             self.n_vertices += 1
             answer = nearby if found is None else found
         else:
-            start = self.start and (self.start[0][self.columns], self.start[1])
+            start = self.start and (self.start[0][self.columns.mask], self.start[1])
             # the other half is for multipliers that are moved onto their equality
             answer = problem.interior(start, self.expected, 0.5 * self.tolerance, self.max_iter)
             self.n_iter += answer.n_iter
             self.at_limit = answer.n_iter >= self.max_iter
             self.is_stuck = not answer.is_converged
         w = np.zeros(self.m)
-        w[self.columns] = answer.weights
+        w[self.columns.mask] = answer.weights
         a = self.rows.spread(answer.multipliers)
         self.answer = Answer(w, answer.intercept, a)
         # rows outside pull at nothing, those inside at their means: this is Phi'Ya over all rows
         pulls = labels * self.rows.gathered(a)
         self.pull = pulls[: index.size] @ Phi + pulls[index.size :] @ means
+
+    def _followed(self, problem: SmallProblem) -> Answer | None:
+        """The vertex after the last; where it is out of reach, the interior point is next."""
+        found = problem.next_vertex(self.answer.weights[self.columns.mask], self.answer.intercept)
+        self.follows = self.at_vertex = found is not None
+        return found
 
     def judge(self, scores: FloatArray) -> None:
         """Values of both problems over all rows for the current answer (w, a); scores are Phi w."""
@@ -184,7 +189,9 @@ class LinearState:
         )
         w, b, value = solution.weights, solution.intercept, solution.primal_value
         total = float(self.answer.multipliers.sum())
-        found, self.answer = self.answer, replace(self.answer, weights=w, intercept=b)
+        found = self.answer
+        if not self.follows:  # the next vertex is sought from that of this round's rows
+            self.answer = replace(found, weights=w, intercept=b)
         is_better = self.best is None or solution.gap < self.best.gap
         if is_better:
             self.best, self.best_margins = solution, margins
@@ -204,7 +211,10 @@ class LinearState:
             # the best bias for all rows may suit those that were left out, at the expense of the
             # chosen: they were missed at the bias that was found without them
             missed = self.rows.missed(self.y * (scores + found.intercept), ROUNDING)
-        joining = self.capacity.violated(known) & ~self.columns
+        joining = self.columns.missing(known)
+        if joining.any():
+            # multipliers that other columns will lower prove nothing yet
+            self.expected = solution.dual_value
         if self.at_vertex:
             self._after_vertex(solution, missed, joining)
         else:
@@ -217,7 +227,7 @@ class LinearState:
         solution: Solution,
         margins: FloatArray | None,
         missed: FloatArray,
-        joining: BoolArray,
+        joining: FloatArray,
     ) -> None:
         """Go on to vertices if that is near enough; otherwise choose rows, columns, tolerance."""
         assert self.best is not None
@@ -234,21 +244,26 @@ class LinearState:
             self._go_to_vertices()
         elif self.n_rounds > self.best.n_rounds + _PATIENCE:
             self.rows.add_all()
-            self.columns[:] = True
+            self.columns.add_all()
             self.start = None
             self.tolerance = floor
         else:
             if margins is not None:
                 width = _COLUMNS_MOVE * float(np.sqrt(solution.gap))
                 self.rows.drop(margins, max(_BAND, width))
-                self._restrict(solution.weights, self.best_pull, width)
-            self.rows.add(missed, max(_MOST_ADDED, _MOST_PER_COLUMN * self.m))
-            self.columns |= joining
-            if 2 * np.count_nonzero(self.columns) >= self.m:
-                self.columns[:] = True
+                self.columns.restrict(solution.weights, self.best_pull, width)
+            self._add(missed, joining)
+            if self.columns.add_if_most():
+                # margins over few columns said little about which rows matter
+                self.rows.add_all()
             is_right = is_complete and self.best.gap < _FIRST
             share = _TO_THE_END if is_right else _SHARE_OF_GAP
             self.tolerance = max(floor, min(_FIRST, share * self.best.gap))
+
+    def _add(self, missed: FloatArray, joining: FloatArray) -> None:
+        """Rows and columns that spoil the proof join, the worst first."""
+        self.rows.add(missed, max(_MOST_ADDED, _MOST_PER_COLUMN * self.m))
+        self.columns.add(joining)
 
     def _go_to_vertices(self) -> None:
         self.kept = (self.rows.copy(), self.columns.copy())
@@ -263,10 +278,10 @@ class LinearState:
         on_margin = _FAR * np.minimum(a, self.C - a) >= self.C * distance
         on_margin |= (self.rows.sides != 0) & (distance < _CLOSE)
         self.rows.narrow(on_margin, self.best_margins)
-        self.columns &= self._promising(w, self.best_pull, _SHELL, _SLIGHTEST)
+        self.columns.narrow(w, self.best_pull)
         self.answer = Answer(w, self.best.intercept, a)
 
-    def _after_vertex(self, solution: Solution, missed: FloatArray, joining: BoolArray) -> None:
+    def _after_vertex(self, solution: Solution, missed: FloatArray, joining: FloatArray) -> None:
         """Take the vertex if it proves itself; otherwise the next one, or back to the interior."""
         assert self.best is not None
         if self.is_rounding:
@@ -278,8 +293,9 @@ class LinearState:
         elif (missed.any() or joining.any()) and not (
             self.is_stuck or self.n_vertices >= _MOST_VERTICES
         ):
-            self.rows.add(missed, max(_MOST_ADDED, _MOST_PER_COLUMN * self.m))
-            self.columns |= joining
+            self._add(missed, joining)
+        elif self.follows:
+            self.follows = self.at_vertex = False
         elif self.near <= self.nearest:
             # without a vertex, zeros that the multipliers prove
             w = self.capacity.rounded(self.best.weights, self.best_pull)

@@ -15,7 +15,7 @@ static int32_t kernel($word t)
         return INT32_C(1) << $value_digits;
     if (octaves > $value_digits)
         return 0;
-    return (int32_t)(mantissa((uint32_t)(t >> $dropped_digits) & 0xffffu) << $raised >> octaves);
+    return (int32_t)(mantissa((uint32_t)(t >> $dropped_digits) & 0xffffu) >> (octaves + $lowered));
 }
 
 //end
@@ -117,7 +117,7 @@ void ${name}_decision_function(const int16_t q[$row_length], int32_t scores[${pr
     /* far from all vectors, where exponents would not fit, values are 0 */
     n_near = squared < UINT64_C($far) ? ${prefix}_VECTORS : 0;
     for (j = 0; j < n_near; j++) {
-        $word t = start + (($word)lengths[j] << $length_shift);
+        $word t = start + ($word)lengths[j] * $length_factor;
         int32_t value;
 
 //if varying

@@ -44,7 +44,8 @@ def removals(at: Evaluation, n_vectors: int) -> tuple[IndexArray, FloatArray]:
     vectors the first to go costs nothing, the second all that both are worth.
     """
     K = at.kernel(at.vectors, at.vectors)
-    scale = np.sqrt(np.maximum(np.diag(K), np.finfo(float).tiny))
+    # a kernel that is not positive definite may have negative values on its diagonal
+    scale = np.sqrt(np.maximum(np.abs(np.diag(K)), np.finfo(float).tiny))
     values, V = eigh(K / np.outer(scale, scale))
     inverse = (V / np.maximum(values, _NULL)) @ V.T
     beta = at.coefficients * scale[:, None]

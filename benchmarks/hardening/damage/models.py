@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz_compact import compact_numbers
-from benchmarks.fuzz_layout import (
+from benchmarks.hardening.damage.bytes_of_any import (
+    OF_BYTES,
+    by_name,
+    flip_bits,
+    insert,
+    truncate,
+)
+from benchmarks.hardening.damage.few_bits import compact_numbers
+from benchmarks.hardening.damage.json_text import changed_json
+from benchmarks.hardening.damage.model_layout import (
     FLOATS,
     INTEGERS,
     header_bytes,
@@ -20,48 +26,6 @@ from benchmarks.fuzz_layout import (
     with_header,
 )
 
-Mutation = Callable[[bytes, np.random.Generator, list[bytes]], bytes]
-
-# What may stand where something else should: each is JSON text.
-HOSTILE = (
-    "null",
-    "true",
-    "0",
-    "-1",
-    "1",
-    "2",
-    "7",
-    "0.5",
-    "1e308",
-    "1e999",
-    "-0.0",
-    "NaN",
-    "Infinity",
-    "9007199254740993",
-    "18446744073709551615",
-    "9" * 400,
-    "9" * 5000,
-    '""',
-    '"rbf"',
-    '"KernelMachine"',
-    '"\\ud800"',
-    '"\\u0000"',
-    '"' + "x" * 2000 + '"',
-    "[]",
-    "{}",
-    "[[0]]",
-    "[0,9223372036854775807]",
-    "[4294967296,4294967296]",
-    "[" * 200 + "]" * 200,
-    "[" * 5000 + "]" * 5000,
-    '{"a":' * 3000 + "1" + "}" * 3000,
-    "[" + "[]," * 3000 + "[]]",
-    '{"array":"vectors"}',
-    '{"float":"nan"}',
-    '{"kernel":{"name":"rbf","gamma":-1}}',
-    '{"name":"sum","terms":[]}',
-    '{"dict":[[{},1]]}',
-)
 NUMBERS = (
     float("nan"),
     float("inf"),
@@ -73,45 +37,10 @@ NUMBERS = (
 )
 
 
-def flip_bits(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
-    """One to eight bits anywhere; half of the time in the header, where they matter more."""
-    changed = bytearray(data)
-    end = len(data) if rng.random() < 0.5 else 8 + header_bytes(data)
-    for place in rng.integers(end, size=rng.integers(1, 9)):
-        changed[place] ^= 1 << int(rng.integers(8))
-    return bytes(changed)
-
-
-def set_bytes(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
-    """A few bytes in a row become other ones."""
-    place, length = int(rng.integers(len(data))), int(rng.integers(1, 17))
-    return data[:place] + rng.bytes(length) + data[place + length :]
-
-
-def truncate(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
-    """The end is missing; sometimes all but the first bytes."""
-    end = len(data) if rng.random() < 0.7 else 20
-    return data[: int(rng.integers(end))]
-
-
-def insert(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
-    """Bytes between others, or at the end."""
-    place = int(rng.integers(len(data) + 1))
-    return data[:place] + rng.bytes(int(rng.integers(1, 100))) + data[place:]
-
-
-def cut_out(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
-    """A piece is missing or there twice."""
-    a, b = sorted(int(place) for place in rng.integers(len(data) + 1, size=2))
-    return data[:a] + data[b:] if rng.random() < 0.5 else data[:b] + data[a:]
-
-
-def splice(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
-    """The beginning of one file with the end of another, or its header with the other's arrays."""
+def other_arrays(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
+    """The header of one file with the arrays of another."""
     other = others[int(rng.integers(len(others)))]
-    if rng.random() < 0.5:
-        return data[: 8 + header_bytes(data)] + other[8 + header_bytes(other) :]
-    return data[: int(rng.integers(len(data)))] + other[int(rng.integers(len(other))) :]
+    return data[: 8 + header_bytes(data)] + other[8 + header_bytes(other) :]
 
 
 def header_length(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
@@ -136,14 +65,14 @@ def header_length(data: bytes, rng: np.random.Generator, others: list[bytes]) ->
 def header_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Values of the header (shapes, places, types, metadata) become hostile ones."""
     header = header_of(data)
-    return with_header(data, _changed(header, rng))
+    return with_header(data, changed_json(header, rng))
 
 
 def model_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> bytes:
     """Values of the description of the model become hostile ones."""
     header = header_of(data)
     metadata = header["__metadata__"]
-    metadata["model"] = _changed(json.loads(metadata["model"]), rng)
+    metadata["model"] = changed_json(json.loads(metadata["model"]), rng)
     return with_header(data, json.dumps(header))
 
 
@@ -266,15 +195,10 @@ def many_values(data: bytes, rng: np.random.Generator, others: list[bytes]) -> b
     return with_header(data, json.dumps(header))
 
 
-MUTATIONS: dict[str, Mutation] = {
-    mutation.__name__: mutation
-    for mutation in (
-        flip_bits,
-        set_bytes,
-        truncate,
-        insert,
-        cut_out,
-        splice,
+MUTATIONS = by_name(
+    (
+        *OF_BYTES,
+        other_arrays,
         header_length,
         header_values,
         model_values,
@@ -286,36 +210,4 @@ MUTATIONS: dict[str, Mutation] = {
         compact_numbers,
         many_values,
     )
-}
-
-
-_MARK = "@@hostile@@"
-
-
-def _changed(tree: Any, rng: np.random.Generator) -> str:
-    """JSON text of a tree in which one to three places are changed."""
-    for _ in range(int(rng.integers(1, 4))):
-        places = list(_places(tree))
-        if not places:
-            break
-        parent, key = places[int(rng.integers(len(places)))]
-        how = rng.integers(4)
-        if how == 0:
-            del parent[key]
-        elif how == 1 and isinstance(parent, dict):
-            parent[f"{key}x"] = parent.pop(key)
-        else:
-            parent[key] = _MARK
-    text = json.dumps(tree)
-    while f'"{_MARK}"' in text:
-        text = text.replace(f'"{_MARK}"', HOSTILE[int(rng.integers(len(HOSTILE)))], 1)
-    return text
-
-
-def _places(tree: Any) -> Any:
-    """(container, key) of every value in a tree."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
-    for key, value in items:
-        yield tree, key
-        if isinstance(value, dict | list):
-            yield from _places(value)
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz_layout import header_of, itemsize, joined, pieces_of
+from benchmarks.hardening.damage.model_layout import header_of, itemsize, joined, pieces_of
 
 _BASES = (5e-324, 1e-300, 1e-30, 1e-6, 1e6, 1e30, 1e154, 1e300, 1.7e308, 0.0, -1.0)
 _SIZES = (0, 1, 2, 4, 8, 16, 17, 10_000, 2**31, 2**63)
