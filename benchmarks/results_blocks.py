@@ -107,6 +107,9 @@ SMALL_COLUMNS = {
 }
 
 
+SIX_SETS = ("optdigits", "pendigits", "satimage", "usps", "letter", "mnist")
+
+
 def small_table(kilobytes: int, *datasets: str) -> QuotedTable:
     """Errors of small models at a number of kilobytes."""
     return QuotedTable(
@@ -165,7 +168,8 @@ TABLES: Mapping[str, FigureTable] = {
         1, "banana", "breast_cancer", "german", "image", "titanic", "waveform"
     ),
     "bytes-2": small_table(2, "optdigits", "pendigits", "satimage", "usps", "letter"),
-    "bytes-8": small_table(8, "optdigits", "pendigits", "satimage", "usps", "letter", "mnist"),
+    "bytes-8": small_table(8, *SIX_SETS),
+    "bytes-32": small_table(32, *SIX_SETS),
     "exports": QuotedTable(
         heading="export",
         rows=EXPORTS,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmarks.direct_rest import run
+from benchmarks.direct_rest import limits, run
 from benchmarks.direct_rest.data import Split, surface
 from benchmarks.direct_rest.families import FAMILIES, feature_figures, fit
 from benchmarks.direct_rest.plot import curve
@@ -19,8 +19,9 @@ RECORDS = run.LEDGER.read()
 MEASURED = sorted({(r["method"].rpartition("_")[0], r["dataset"]) for r in RECORDS})
 POINTS = [(*pair, budget) for pair in MEASURED for budget in run.BUDGETS]
 
-# Here ten centres of k-means predict better than the full method does, by smoothing the noise more;
-# the direct method comes as near to the full one as it should, and so does not.
+# On these five splits ten centres of k-means predict better than the full method does, and than the
+# direct method, which is as near to the full one as it should be. On 35 others they do not: see
+# `benchmarks.direct_rest.limits`.
 EXCEPTIONS = {("svr", "diabetes", 10)}
 
 
@@ -45,6 +46,14 @@ class TestEvidence:
         )
         better_or_near = direct[1] <= nystroem[1] + np.hypot(direct[2], nystroem[2])
         assert better_or_near == ((family, dataset, budget) not in EXCEPTIONS)
+
+    def test_the_exception_is_that_of_its_splits(self):
+        others = next(
+            line
+            for line in limits.LEDGER.read()
+            if (line["set"], line["setting"]) == ("svr_diabetes_others", "difference")
+        )
+        assert float(others["error"]) <= float(others["standard_error"])
 
     # classification has frontiers of its own, and is here for what is learned of its kernel
     @pytest.mark.parametrize(("family", "dataset"), [p for p in MEASURED if p[0] != "svc"])

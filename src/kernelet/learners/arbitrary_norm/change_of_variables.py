@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -142,7 +143,8 @@ class KernelRegularizer:
         # The factor of a matrix that is singular to working precision is noise in its last rows.
         floor = relative_rank_tolerance(d.size) * float(S.diagonal().sum())
         if float(e.min(initial=np.inf)) > floor:
-            L, fault = dpotrf(S, lower=1, clean=1)
+            # S is symmetric, and its transpose in the order of LAPACK
+            L, fault = dpotrf(S.T if S.flags.c_contiguous else S, lower=1, clean=1)
             if not fault:
                 return CholeskySpace(d, L)
         # also for a kernel that is not positive definite: its negative directions are left out
@@ -189,3 +191,26 @@ class RidgeFeatures:
     def take_all(self) -> FloatArray:
         """All rows."""
         return self.space.features(self.K)
+
+    def weighted_sum(self, multipliers: FloatArray) -> FloatArray:
+        """The sum of all rows, each times its multiplier."""
+        return self.space.features((multipliers @ self.K)[None])[0]
+
+    def products(self, index: NDArray[np.intp]) -> FloatArray:
+        """The products of some rows with each other."""
+        Phi = self.take(index)
+        products: FloatArray = Phi @ Phi.T
+        return products
+
+
+class SharedFeatures(RidgeFeatures):
+    """The same for several losses: the products of all rows are computed once."""
+
+    @cached_property
+    def _all_products(self) -> FloatArray:
+        Phi = self.take_all()
+        products: FloatArray = Phi @ Phi.T
+        return products
+
+    def products(self, index: NDArray[np.intp]) -> FloatArray:
+        return self._all_products[index].take(index, axis=1)

@@ -16,6 +16,7 @@ from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
 from kernelet.learners.arbitrary_norm.reweighting import (
     ROUGH,
+    FirstFeatures,
     NormProblem,
     ReweightedStep,
     SparseFit,
@@ -198,11 +199,12 @@ def learn_norm(
 
     def fit(C_norm: float, has_machine: bool = False) -> NormMachine:
         outputs: list[NormOutput] = []
+        first = FirstFeatures(problem) if len(losses) > 1 else None
 
         def steps() -> Iterator[NormStep]:
             penalty = norm_penalty(settings.p, C_norm)
             k = len(outputs)
-            for step in reweight(problem, losses[k], penalty, settings.max_iter):
+            for step in reweight(problem, losses[k], penalty, settings.max_iter, first):
                 yield NormStep(k, step, C_norm, loop.seconds)
 
         def attributes(last: NormStep) -> dict[str, Any]:

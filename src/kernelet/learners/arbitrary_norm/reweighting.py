@@ -17,6 +17,7 @@ from kernelet.learners.arbitrary_norm.change_of_variables import (
     REGULARIZERS,
     CoefficientRegularizer,
     RidgeFeatures,
+    SharedFeatures,
 )
 from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import ReweightedPenalty
@@ -61,11 +62,21 @@ class NormProblem:
     first: float = 1.0
     floor: float = 0.0
 
-    def restricted(self, index: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Kernel values of the rows and some candidates, and of these among themselves."""
-        if index.size == self.gram.shape[0]:
-            return self.values, self.gram
-        return self.values[:, index], self.gram[np.ix_(index, index)]
+
+class FirstFeatures:
+    """The features of the first step, whose weights do not depend on the loss."""
+
+    def __init__(self, problem: NormProblem) -> None:
+        self._problem = problem
+        self._features: SharedFeatures | None = None
+
+    def __call__(self, d: FloatArray, e: FloatArray) -> SharedFeatures:
+        """For what the penalty makes of the first coefficients, which are all alike."""
+        if self._features is None:
+            problem = self._problem
+            space = problem.regularizer.space(problem.gram, d, e)
+            self._features = SharedFeatures(problem.values, space)
+        return self._features
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +120,11 @@ class ReweightedStep:
 
 
 def reweight(
-    problem: NormProblem, loss: Loss, penalty: ReweightedPenalty, max_iter: int = 100
+    problem: NormProblem,
+    loss: Loss,
+    penalty: ReweightedPenalty,
+    max_iter: int = 100,
+    first: FirstFeatures | None = None,
 ) -> Iterator[ReweightedStep]:
     r"""Solve (3.7) again and again, each time with the weights of the last coefficients.
 
@@ -119,20 +134,25 @@ def reweight(
 
     over the coefficients above epsilon times the largest, steps 1-8 of the paper. A change of
     variables makes each problem a ridge problem over as many features as there are coefficients.
+    Several losses with the same penalty share ``first``.
     """
-    epsilon, m = problem.epsilon, problem.gram.shape[0]
+    K, gram = problem.values, problem.gram
+    epsilon, m = problem.epsilon, gram.shape[0]
     index, alpha, intercept = np.arange(m), np.full(m, problem.first), 0.0
     anchor = alpha
     path: tuple[tuple[int, float], ...] = ()
     best: SparseFit | None = None
     n_unsolved = 0
     for n_iter in range(1, max_iter + 1):
-        K, gram = problem.restricted(index)
+        scale = penalty.scale(anchor)
         with one_thread_if_small(K.size * index.size):
-            space = problem.regularizer.space(gram, *penalty.scale(anchor))
-            start = None if n_iter == 1 else (space.weights(alpha), intercept)
-            fit = loss(RidgeFeatures(K, space), start)
-        last, alpha, intercept = alpha, space.coefficients(fit.weights), fit.intercept
+            if first is not None and n_iter == 1:
+                rows: RidgeFeatures = first(*scale)
+            else:
+                rows = RidgeFeatures(K, problem.regularizer.space(gram, *scale))
+            start = None if n_iter == 1 else (rows.space.weights(alpha), intercept)
+            fit = loss(rows, start)
+        last, alpha, intercept = alpha, rows.space.coefficients(fit.weights), fit.intercept
         size = np.abs(alpha)
         largest = float(size.max(initial=0.0))
         change = float(np.abs(alpha - last).max(initial=0.0)) / largest if largest else 0.0
@@ -140,7 +160,11 @@ def reweight(
         kept = np.full(size.size, largest > problem.floor)
         if penalty.is_sparse:
             kept &= size > epsilon * largest
-        index, alpha, last = index[kept], alpha[kept], last[kept]
+        if not kept.all():
+            index, alpha, last = index[kept], alpha[kept], last[kept]
+            # half of the time of K[:, kept]
+            (left,) = kept.nonzero()
+            K, gram = K.take(left, axis=1), gram[left].take(left, axis=1)
         objective = norm + penalty.value(alpha) + fit.loss
         rose = bool(path) and objective > path[-1][1]
         at = SparseFit(index, alpha, intercept, objective, change, fit.gap)
