@@ -156,7 +156,8 @@ def case(number: int) -> Outcome:
     moment, by_calls = rng.random(), (number // len(NAMES)) % 2 == 0
     watch = Watch()
     # more threads than the one that workers have, to see whether a limit of ours is left
-    with threadpool_limits(2):
+    with threadpool_limits(2), warnings.catch_warnings():
+        warnings.simplefilter("always")
         usual = settings()
         disturb: Callable[[], Any] = (
             (lambda: after_calls(1 + int(moment * n_calls), watch))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from kernelet.kernels.numerics.shared_setting import SharedSetting
 
@@ -30,6 +32,23 @@ class _Filters(SharedSetting):
 
 _filters = _Filters()
 filters_as_before = _filters.as_before
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def restoring_filters(function: Callable[P, R]) -> Callable[P, R]:
+    """Restore warning filters after a function that changes them, in whatever threads it runs.
+
+    Calls that overlap share one original, which the last of them restores.
+    """
+
+    @wraps(function)
+    def restoring(*arguments: P.args, **options: P.kwargs) -> R:
+        with _filters.changed():
+            return function(*arguments, **options)
+
+    return restoring
 
 
 @contextmanager

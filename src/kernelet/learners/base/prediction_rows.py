@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
+from kernelet.learners.base.validation import validate_data
 from kernelet.machine.array_api import array_namespace, like
 from kernelet.machine.reading import largest_score
 

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.training_kernel import training_kernel
+from kernelet.learners.base.validation import (
+    check_classification_targets,
+    check_sample_weight,
+    validate_data,
+)
 from kernelet.subspace import canonical_rows
 
 
@@ -74,7 +77,7 @@ def labelled_data(
     """
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64)
     check_classification_targets(y)
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
     classes, codes = np.unique(y, return_inverse=True)
     weights = weights * class_weights(estimator.class_weight, classes, codes, weights)
     present = classes[np.unique(codes[weights > 0])]
@@ -112,7 +115,7 @@ def regression_data(
         y_numeric=True,
         multi_output=multi_output,
     )
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
     remember_training(estimator, X.shape[0])
     given = np.asarray(y, dtype=np.float64)
     if multi_output:
@@ -149,7 +152,7 @@ def regression_data(
 def unlabelled_data(estimator: Any, X: Any, sample_weight: ArrayLike | None) -> TrainingData:
     """Validate the arguments of a ``fit`` without labels; for parameters see `regression_data`."""
     X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64)
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
     remember_training(estimator, X.shape[0])
     rows = canonical_rows(X, None, weights)
     kernel = training_kernel(estimator, rows.X, rows.costs)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_X_y
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
@@ -18,6 +17,7 @@ from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.fit_method import settings_as_before
 from kernelet.learners.base.parameters import bits_or_none, choice, count, positive
 from kernelet.learners.base.training_data import class_weights
+from kernelet.learners.base.validation import check_X_y
 from kernelet.learners.compression.compressed_models import READINGS, Compressed
 from kernelet.learners.compression.exact_conversion import warn_of_losses
 from kernelet.learners.compression.fewest_vectors import (

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_array
 
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.parameters import count
+from kernelet.learners.base.validation import check_array
 from kernelet.learners.direct.reduced_set import ReducedSet
 from kernelet.machine import KernelMachine
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import _check_sample_weight
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data, set_of_pieces
 from kernelet.learners.base.training_data import TrainingData, labelled_data
+from kernelet.learners.base.validation import check_sample_weight
 from kernelet.rows import Block, is_distant
 from kernelet.rows.batches import BatchPieces
 from kernelet.solvers.enclosing_ball.expansions import NOWHERE, Directions, share_left
@@ -100,7 +100,7 @@ def core_set_data(
         shown = {"X": X, "y": y}
         y = column_or_1d(y, warn=True)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X)
+            sample_weight = check_sample_weight(sample_weight, X)
     return _out_of_core(estimator, out_of_core_data(estimator, X, y, sample_weight), shown)
 
 

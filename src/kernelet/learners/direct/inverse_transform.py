@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Gaussian
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.lazy_prediction import lazily
 from kernelet.learners.base.progress import Method
+from kernelet.learners.base.validation import check_array
 from kernelet.machine import KernelMachine
 from kernelet.persistence import ModelFileError
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_X_y
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.training_data import TrainingData, class_weights
+from kernelet.learners.base.validation import check_X_y
 from kernelet.learners.lp_subspace.coordinates import KnownCoordinates, stage
 from kernelet.learners.lp_subspace.space import (
     SubspaceSettings,

@@ -9,8 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.classifier import KernelClassifier
@@ -19,6 +17,11 @@ from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import remember_training
 from kernelet.learners.base.training_data import TrainingData, class_weights
 from kernelet.learners.base.training_kernel import training_kernel
+from kernelet.learners.base.validation import (
+    check_classification_targets,
+    check_sample_weight,
+    validate_data,
+)
 from kernelet.learners.minimal_kernel.candidates import BoolArray, Kept
 from kernelet.machine import KernelMachine
 from kernelet.subspace import canonical_rows
@@ -82,7 +85,7 @@ class StreamClassifier(KernelClassifier):
             )
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=is_first)
         check_classification_targets(y)
-        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if is_first:
             self.classes_ = np.unique(y if classes is None else np.asarray(classes))
             if self.classes_.size < 2:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
@@ -15,6 +15,7 @@ from kernelet.learners.base.lazy_prediction import lazy_methods
 from kernelet.learners.base.model_file import require, saved
 from kernelet.learners.base.regressor import KernelRegressor
 from kernelet.learners.base.training_data import TrainingData
+from kernelet.learners.base.validation import validate_data
 from kernelet.learners.relevance.estimator import RelevanceEstimator
 from kernelet.learners.relevance.learn import KernelBasis
 from kernelet.learners.relevance.likelihoods import GaussianLikelihood
