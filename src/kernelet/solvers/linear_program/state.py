@@ -34,6 +34,10 @@ _FINER = 0.1
 _FIRST = 1e-2
 _SHARE_OF_GAP = 0.01
 _TO_THE_END = 1e-5
+# The same without a guess, as long as columns join: only which ones is of use. On digits a quarter
+# of the time is saved.
+_ROUGH = 0.2
+_SHARE_WHILE_JOINING = 0.05
 # The gap at which w = 0, tried before the first round, is taken for the optimum: it has to be
 # exact.
 _EXACT = 1e-12
@@ -96,7 +100,7 @@ class LinearState:
         """Start among the columns that the multipliers of w = 0 pull at most."""
         assert self.best is not None
         if self.columns.begin_with_most_pulled(self.best_pull):
-            self.tolerance = max(self.tolerance, _FIRST)
+            self.tolerance = max(self.tolerance, _ROUGH)
 
     def begin_near(
         self, w: FloatArray, b: float, scores: FloatArray, pull: FloatArray, value: float | None
@@ -259,6 +263,8 @@ class LinearState:
             is_right = is_complete and self.best.gap < _FIRST
             share = _TO_THE_END if is_right else _SHARE_OF_GAP
             self.tolerance = max(floor, min(_FIRST, share * self.best.gap))
+            if joining.any():
+                self.tolerance = max(self.tolerance, _SHARE_WHILE_JOINING * self.best.gap)
 
     def _add(self, missed: FloatArray, joining: FloatArray) -> None:
         """Rows and columns that spoil the proof join, the worst first."""
