@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hardening.damage.tables import CSV
-from benchmarks.hardening.damage.text import ending_of
-from benchmarks.hardening.readers import Reader
+from benchmarks.hardening.damage.text import ending_of, unpacked_size
+from benchmarks.hardening.readers import Reader, memory_for
 from benchmarks.hardening.table_reading import learned_from, model_of, predicted, refusal
 from kernelet.cli.model import Model
 
@@ -77,5 +77,6 @@ READER = Reader(
     CSV,
     read,
     refusal,
+    lambda data: memory_for(unpacked_size(data)),
 )
 CAMPAIGN = READER.campaign(100_000)

@@ -86,6 +86,7 @@ def in_c_of_few_bits(texts: Sequence[str], folder: Path, number: int) -> None:
     model = CompressedClassifier.from_machine(
         machine, None, classes_=np.array(texts[40:60], object)
     )
+    expected = model.predict(machine.vectors).tolist()
     model.feature_names_in_ = np.array(texts[:40], dtype=object)
     (library,) = compiled([(model, "q7")], folder)
     check_sources(folder)
@@ -95,8 +96,7 @@ def in_c_of_few_bits(texts: Sequence[str], folder: Path, number: int) -> None:
     labels = (ctypes.c_char_p * 20).in_dll(ctypes.CDLL(str(folder / "labels.so")), "labels")
     found = np.array([text.decode() for text in labels], dtype=object)
     assert found.tolist() == texts[40:60]
-    rows = machine.vectors
-    assert found[library.predict(rows)].tolist() == model.predict(rows).tolist()
+    assert found[library.predict(machine.vectors)].tolist() == expected
 
 
 def in_javascript(texts: Sequence[str], folder: Path, number: int) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hardening.damage.tables import LIBSVM
-from benchmarks.hardening.damage.text import ending_of
-from benchmarks.hardening.readers import Reader, of_library
+from benchmarks.hardening.damage.text import ending_of, unpacked_size
+from benchmarks.hardening.readers import Reader, memory_for, of_library
 from benchmarks.hardening.table_reading import learned_from, model_of, predicted, refusal
 from kernelet.cli.model import Model
 from kernelet.rows import libsvm_chunks
@@ -67,5 +67,6 @@ READER = Reader(
     LIBSVM,
     read,
     refusal,
+    lambda data: memory_for(unpacked_size(data)),
 )
 CAMPAIGN = READER.campaign(100_000)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hardening.damage.arrays import MUTATIONS
-from benchmarks.hardening.readers import MEMORY_CONSTANT, MEMORY_FACTOR, Reader
+from benchmarks.hardening.readers import Reader, memory_for
 from benchmarks.hardening.table_reading import learned_from, model_of, predicted, refusal
 from kernelet.cli.model import Model
 
@@ -74,6 +74,6 @@ READER = Reader(
     MUTATIONS,
     read,
     refusal,
-    lambda data: MEMORY_FACTOR * unpacked(data) + MEMORY_CONSTANT,
+    lambda data: memory_for(unpacked(data)),
 )
 CAMPAIGN = READER.campaign(100_000)

@@ -34,8 +34,9 @@ _MOST = 8 * 2**30
 _WATCHDOG = 900.0
 
 
-def _usual_memory(data: bytes) -> int:
-    return MEMORY_FACTOR * len(data) + MEMORY_CONSTANT
+def memory_for(n_bytes: int) -> int:
+    """Bytes of memory that a file of a size may take."""
+    return MEMORY_FACTOR * n_bytes + MEMORY_CONSTANT
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Reader:
     mutations: Mapping[str, Mutation]
     read: Callable[[Path, int], str]
     refusal: Callable[[Path, Exception], str | None]
-    memory: Callable[[bytes], int] = _usual_memory
+    memory: Callable[[bytes], int] = lambda data: memory_for(len(data))
 
     def campaign(self, n: int) -> Campaign:
         """The campaign of this reader."""
@@ -118,7 +119,7 @@ class Reader:
             problem = f"{used.seconds:.1f} s"
         if not problem and used.traced > self.memory(data):
             problem = f"{used.traced} bytes of memory for {len(data)}"
-        if not problem and used.growth > max(self.memory(data), _usual_memory(data)):
+        if not problem and used.growth > max(self.memory(data), memory_for(len(data))):
             problem = f"{used.growth} bytes of the process for {len(data)}"
         if problem:
             return Outcome(group, "a defect", is_defect=True, detail=problem)

@@ -21,7 +21,7 @@ QUICK = (
 )
 LONG = (
     *("direct_method", "direct_path", "direct_scaling", "norm_svc", "minimal_kernel_stream"),
-    *("subspace_lp", "export", "core_vectors"),
+    *("subspace_lp", "export", "core_vectors", "papers_on_digits"),
 )
 COLUMNS = ("group", "what", "ratio", "limit", "holds", "milliseconds", "other_milliseconds")
 HEADER = f"{'ratio':>9}  {'limit':9}{'':7} {'ours':>11} {'other':>11}  what"

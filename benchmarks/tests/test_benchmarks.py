@@ -650,7 +650,10 @@ def test_the_draws_of_a_table_are_those_of_its_rows() -> None:
 # As the theory pages list and explain them.
 OUTSIDE = {
     ("direct-method-1", "banana", "rs"),
-    ("direct-method-1", "banana", "rs_fixed_point"),
+    *(
+        ("direct-method-1", name, "rs_fixed_point")
+        for name in ("banana", "breast_cancer", "image", "usps_smoothed")
+    ),
     ("direct-method-1", "banana", "mrs"),
     ("direct-method-1", "titanic", "mrs"),
     ("direct-method-1", "german", "rvm"),

@@ -122,3 +122,10 @@ def test_sparse_rows_far_from_the_origin_have_the_width_of_dense_ones(gamma, wei
     assert_allclose(gammas[::2], gammas[1::2], rtol=1e-6)
     if gamma == "scale" and weights is None:
         assert_allclose(resolve_kernel("rbf", csr_array(rows[:, :2])).gamma, gammas[0], rtol=1e-6)
+
+
+def test_coordinates_too_large_for_their_file():
+    """Numbers of the kernel are doubles, the file holds floats: they became infinite."""
+    model = SubspaceLPSVC(1, kernel="poly", degree=9, gamma=1.0, coef0=1.0, random_state=0)
+    with pytest.raises(ValueError, match=r"coordinates of up to .* scale X, or lower gamma"):
+        model.fit_batches([(1e6 * ROWS[:20], LABELS[:20]), (1e6 * ROWS[20:], LABELS[20:])])

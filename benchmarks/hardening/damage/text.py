@@ -10,6 +10,8 @@ import numpy as np
 
 from benchmarks.hardening.damage.bytes_of_any import OF_BYTES, with_foreign_digits
 
+# Bytes of a text that is far longer before it is compressed.
+_LONG = 2 * 10**7
 _ENCODINGS = (
     "utf-16",
     "utf-16-le",
@@ -111,7 +113,7 @@ def compressed(data: bytes, rng: np.random.Generator, others: list[bytes]) -> by
     """The text is compressed, and mostly damaged then; sometimes it is far longer before."""
     compress = (gzip.compress, bz2.compress, lzma.compress)[int(rng.integers(3))]
     if rng.random() < 0.005:
-        data += b" 1" * 10**7  # in one line
+        data += b" 1" * (_LONG // 2)  # in one line
     packed = compress(data)
     if rng.random() < 0.2:
         return packed
@@ -123,6 +125,11 @@ def ending_of(data: bytes) -> str:
     """What the name of a file ends in, by its first bytes: that of its compression."""
     endings = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz"}
     return next((ending for begin, ending in endings.items() if data.startswith(begin)), "")
+
+
+def unpacked_size(data: bytes) -> int:
+    """Bytes of a text, no less than there are when it is unpacked."""
+    return len(data) + (_LONG if ending_of(data) else 0)
 
 
 OF_TEXT = (encodings, pieces, replaced, lines, long_lines, compressed)

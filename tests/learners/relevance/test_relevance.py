@@ -209,6 +209,32 @@ class TestSearch:
         assert (np.diff(run.path[:, 1]) > 0.0).all()
         assert best_gain(PHI, run.state) <= 1e-3
 
+    def test_promising_columns_first(self, monkeypatch):
+        """Few columns are looked at in most steps, and all of them before the end."""
+        likelihood = BernoulliLikelihood(y * 1.0, ONES)
+        whole = searched(PHI, likelihood)
+        seen = []
+
+        def counted(Phi, *arguments, look=relevance_search.candidates, **options):
+            seen.append(Phi.shape[1])
+            return look(Phi, *arguments, **options)
+
+        monkeypatch.setattr(relevance_search, "_MANY_COLUMNS", 100)
+        monkeypatch.setattr(relevance_search, "_N_PROMISING", 30)
+        monkeypatch.setattr(relevance_search, "candidates", counted)
+        run = searched(PHI, likelihood)
+        assert run.converged and best_gain(PHI, run.state) <= 1e-3
+        assert 30 in seen and seen[-1] == 121
+        assert run.state.evidence > whole.state.evidence - 0.5
+        # what it says of a few columns is what it says of them among all
+        some = np.array([2, *run.state.index[1:3], 70])
+        whole_found = candidates(PHI, PHI * PHI, run.state)
+        inside = np.array([1, 2])
+        parts = PHI[:, some]
+        found = candidates(parts, parts * parts, run.state, within=PHI, is_inside=inside)
+        for one, other in zip(found[:3], whole_found[:3], strict=True):
+            assert_allclose(one * 1.0, other[some] * 1.0, rtol=1e-6, atol=1e-9)
+
     def test_exchanges_help(self, monkeypatch):
         with_exchanges, without = [], []
         for seed in range(5):

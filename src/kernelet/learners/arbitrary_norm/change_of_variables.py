@@ -194,7 +194,8 @@ class RidgeFeatures:
 
     def weighted_sum(self, multipliers: FloatArray) -> FloatArray:
         """The sum of all rows, each times its multiplier."""
-        return self.space.features((multipliers @ self.K)[None])[0]
+        total: FloatArray = self.space.features((multipliers @ self.K)[None])[0]
+        return total
 
     def products(self, index: NDArray[np.intp]) -> FloatArray:
         """The products of some rows with each other."""

@@ -130,7 +130,14 @@ def _write_coordinates(
         stop = start + y.size
         if stop > n_rows or not np.isin(y, seen.classes).all():
             raise ValueError("batches changed between the first and the second reading.")
-        features[start:stop] = machine.decision_function(X).reshape(y.size, -1)
+        values = machine.decision_function(X).reshape(y.size, -1)
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest > float(np.finfo(features.dtype).max):
+            raise ValueError(
+                f"coordinates of up to {largest:.0e} are too large for the file, which is of "
+                "single precision; scale X, or lower gamma or degree."
+            )
+        features[start:stop] = values
         codes[start:stop] = np.searchsorted(seen.classes, y)
         start = stop
     if start < n_rows:

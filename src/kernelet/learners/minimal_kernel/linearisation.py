@@ -71,7 +71,7 @@ class LinearPrograms(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class InteriorPointPrograms:
-    """Each on the rows that matter, with crossover to a vertex."""
+    """Each on the rows and columns that matter, from the last vertex or the inside."""
 
     Phi: FloatArray
     y: FloatArray

@@ -72,10 +72,10 @@ class MinimalKernelSVC(StreamClassifier):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     solver : {"interior_point", "simplex"}, default="interior_point"
-        Solver of the linear programs after the first, each started from the last solution: our
-        interior point method on the rows that matter, with crossover to a vertex, or the simplex
-        method of HiGHS. Both end in vertices, where zeros are exact; the first is mostly several
-        times faster.
+        Solver of the linear programs after the first, each started from the last solution: on the
+        rows and columns that matter, by pivots where these are few, otherwise by our interior point
+        method with crossover to a vertex; or by the simplex method of HiGHS on all of them. Both
+        end in vertices, where zeros are exact; the first is mostly several times faster.
     max_iter : int, default=100
         Linear programs after the first, for each class.
     tol : float, default=1e-8

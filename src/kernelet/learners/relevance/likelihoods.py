@@ -76,9 +76,9 @@ def hessian_factor(Phi: FloatArray, curvature: FloatArray, alpha: FloatArray) ->
 
     LAPACK is called without SciPy's checks, which take longer than a small matrix.
     """
-    # a product of an array with itself takes half as long
-    scaled = np.sqrt(curvature)[:, None] * Phi
-    H = scaled.T @ scaled
+    # a product of an array with itself takes half as long; columns are contiguous in the search
+    scaled = Phi.T * np.sqrt(curvature)
+    H = scaled @ scaled.T
     diagonal = H.ravel()[:: alpha.size + 1]
     diagonal += alpha
     for lift in _LIFTS:

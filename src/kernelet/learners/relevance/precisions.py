@@ -19,7 +19,7 @@ FREE = 1e-12
 # The change of a log precision that counts as rest; at a maximum the evidence changes with its
 # square. Sweeps over the columns inside, at most: a guard, as the next step goes on from there.
 _AT_REST = 1e-2
-_MAX_SWEEPS = 50
+MAX_SWEEPS = 50
 # Rounding error of an evidence, in shares of it.
 _NOISE = 1e-10
 # Half a step raises a precision tenfold at most, the root of this; to be deleted means infinite.
@@ -51,19 +51,24 @@ def settled(
     index: NDArray[np.intp],
     alpha: FloatArray,
     start: FloatArray,
+    n_sweeps: int = MAX_SWEEPS,
 ) -> State:
-    """Some columns at rest, from given precisions and weights near the mode."""
-    inside = Phi[:, index]
+    """Some columns at rest, from given precisions and weights near the mode.
+
+    With fewer sweeps they may not be at rest yet.
+    """
+    # each column contiguous
+    inside = Phi.T[index].T
     posterior = likelihood.posterior(inside, alpha, start)
-    return _at_rest(inside, State(likelihood, index, alpha, posterior))
+    return _at_rest(inside, State(likelihood, index, alpha, posterior), n_sweeps)
 
 
-def _at_rest(inside: FloatArray, state: State) -> State:
+def _at_rest(inside: FloatArray, state: State, n_sweeps: int) -> State:
     """Re-estimate and delete columns inside until nothing moves; the evidence never falls."""
-    for _ in range(_MAX_SWEEPS):
+    for _ in range(n_sweeps):
         alpha, weights = swept(state)
         kept = alpha < np.inf
-        columns = inside if kept.all() else inside[:, kept]
+        columns = inside if kept.all() else inside.T[kept].T
         moved = _moved(state.likelihood, columns, state.index[kept], alpha[kept], weights[kept])
         if not moved.is_better_than(state):
             # half of the way, without deletions: the quadratic around the mode promised too much

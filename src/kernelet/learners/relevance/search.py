@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.relevance.likelihoods import Likelihood
-from kernelet.learners.relevance.precisions import FREE, LEAST, MOST, State, settled
+from kernelet.learners.relevance.likelihoods import Likelihood, solved
+from kernelet.learners.relevance.precisions import (
+    FREE,
+    LEAST,
+    MAX_SWEEPS,
+    MOST,
+    State,
+    settled,
+)
 
 # A column of which no more than this share lies outside the span of those inside is left out. The
 # share is what cancellation leaves: of sixteen digits about nine at this size.
@@ -31,7 +39,12 @@ _FEW = 2
 # How much an exchange may seem to lose, in units of log evidence: what the other columns win when
 # they have come to rest is not foreseen.
 _HOPE = 2.0
-_ALL = slice(None)
+# How much it may still lose after one sweep over the columns inside to be brought to rest.
+_HOPE_LEFT = 0.5
+# From this many columns on, those that promise most are looked at again first, as long as they
+# promise more than all others did when these were last looked at.
+_MANY_COLUMNS = 500
+_N_PROMISING = 100
 
 Threads = Callable[[], AbstractContextManager[object]]
 ColumnStatistics = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
@@ -77,13 +90,44 @@ def most_probable(
         After each addition or exchange.
     """
     squares = Phi * Phi
+    promising: Promising | None = None
     for _ in range(max_iter):
-        found = candidates(Phi, squares, state, threads)
-        better = _with_another(Phi, state, found, tol) or _exchanged(Phi, state, found, tol)
+        better = None if promising is None else promising.grown(Phi, state, tol)
+        if better is None:
+            found = candidates(Phi, squares, state, threads)
+            promising = Promising.of(Phi, squares, found)
+            better = _with_another(Phi, state, found, tol) or _exchanged(Phi, state, found, tol)
         if better is None:
             return
         state = better
         yield state
+
+
+@dataclass(frozen=True, eq=False)
+class Promising:
+    """The columns that promised most, and the most that any other promised."""
+
+    index: NDArray[np.intp]
+    columns: FloatArray
+    squares: FloatArray
+    others: float
+
+    @classmethod
+    def of(cls, Phi: FloatArray, squares: FloatArray, found: ColumnStatistics) -> Promising | None:
+        """The best of many columns."""
+        if Phi.shape[1] < _MANY_COLUMNS:
+            return None
+        gains = gains_of_adding(*found[:3])
+        order = gains.argpartition(-_N_PROMISING)
+        index, others = np.sort(order[-_N_PROMISING:]), float(gains[order[:-_N_PROMISING]].max())
+        return cls(index, Phi.T[index].T, squares.T[index].T, others)
+
+    def grown(self, Phi: FloatArray, state: State, tol: float) -> State | None:
+        """The state with one more of these columns, if it promises more than all others did."""
+        place = np.searchsorted(self.index, state.index)
+        inside = place[self.index.take(place, mode="clip") == state.index]
+        found = candidates(self.columns, self.squares, state, within=Phi, is_inside=inside)
+        return _with_another(Phi, state, found, max(tol, self.others), self.index)
 
 
 def best_gain(Phi: FloatArray, state: State, threads: Threads = nullcontext) -> float:
@@ -92,16 +136,21 @@ def best_gain(Phi: FloatArray, state: State, threads: Threads = nullcontext) -> 
 
 
 def _with_another(
-    Phi: FloatArray, state: State, found: ColumnStatistics, tol: float
+    Phi: FloatArray,
+    state: State,
+    found: ColumnStatistics,
+    tol: float,
+    index: NDArray[np.intp] | None = None,
 ) -> State | None:
-    """With the column that promises most, and keeps its promise."""
+    """With the column that promises most, and keeps its promise; of all, or those of an index."""
     S, Q, usable, _ = found
     gains = gains_of_adding(S, Q, usable)
     for _ in range(_MAX_REFUSALS + 1):
         best = int(gains.argmax())
         if gains[best] <= tol:
             return None
-        grown = with_column(Phi, state, best, float(S[best]), float(Q[best]))
+        column = best if index is None else int(index[best])
+        grown = with_column(Phi, state, column, float(S[best]), float(Q[best]))
         if grown.is_better_than(state):
             return grown
         gains[best] = 0.0
@@ -111,8 +160,9 @@ def _with_another(
 def _exchanged(Phi: FloatArray, state: State, found: ColumnStatistics, tol: float) -> State | None:
     """With one column replaced by another, where that raises the evidence."""
     for place, column, S, Q in exchanges(state, *found):
-        kept = np.arange(state.index.size) != place
-        changed = with_column(Phi, state, column, S, Q, kept)
+        changed = with_column(Phi, state, column, S, Q, place, n_sweeps=1)
+        if changed.evidence > state.evidence - _HOPE_LEFT:
+            changed = at_rest(Phi, changed)
         if changed.evidence > state.evidence + tol:
             return changed
     return None
@@ -123,21 +173,25 @@ def candidates(
     squares: FloatArray,
     state: State,
     threads: Threads = nullcontext,
+    within: FloatArray | None = None,
+    is_inside: NDArray[np.intp] | None = None,
 ) -> ColumnStatistics:
     """Sparsity S and quality Q of all columns, which of them may be added, and L^-1 Phi'B phi_m.
 
-    S_m = phi_m'(B - B Phi Sigma Phi'B) phi_m, and Q_m = phi_m'B(t - Phi w) at the mode.
+    S_m = phi_m'(B - B Phi Sigma Phi'B) phi_m, and Q_m = phi_m'B(t - Phi w) at the mode. If these
+    are only some of all columns ``within`` which the state is, ``is_inside`` says which of them are
+    inside.
     """
     posterior = state.posterior
-    inside = Phi[:, state.index]
+    inside = (Phi if within is None else within).T[state.index]
     with threads():
-        cross = (posterior.curvature[:, None] * inside).T @ Phi
+        cross = (posterior.curvature * inside) @ Phi
         whole = posterior.curvature @ squares
         Q = posterior.residual @ Phi
     explained, _ = dtrtrs(posterior.factor, cross, lower=1)
     S = whole - np.einsum("jm,jm->m", explained, explained)
     usable = (_PARALLEL * whole < S) & (whole > 0.0)
-    usable[state.index] = False
+    usable[state.index if is_inside is None else is_inside] = False
     return S, Q, usable, explained
 
 
@@ -179,16 +233,36 @@ def exchanges(
     return [pair[1:] for pair in found[:_MAX_EXCHANGES]]
 
 
+def at_rest(Phi: FloatArray, state: State) -> State:
+    """The same columns, or fewer, at rest."""
+    return settled(Phi, state.likelihood, state.index, state.alpha, state.posterior.weights)
+
+
 def with_column(
     Phi: FloatArray,
     state: State,
     column: int,
     S: float,
     Q: float,
-    kept: NDArray[np.bool_] | slice = _ALL,
+    gone: int | None = None,
+    n_sweeps: int = MAX_SWEEPS,
 ) -> State:
-    """The state with one more column, and those inside that are kept, at rest."""
+    """The state with one more column, perhaps in place of one inside, at rest.
+
+    S and Q are those without the one that is ``gone``.
+    """
+    posterior, index, alpha = state.posterior, state.index, state.alpha
     best = min(max(S * S / (Q * Q - S), LEAST), MOST)
-    index, alpha = np.append(state.index[kept], column), np.append(state.alpha[kept], best)
-    start = np.append(state.posterior.weights[kept], Q / (best + S))
-    return settled(Phi, state.likelihood, index, alpha, start)
+    mean = Q / (best + S)
+    # where the quadratic around the mode moves the other weights
+    cross = Phi.T[index] @ (posterior.curvature * Phi[:, column])
+    weights, pull = posterior.weights, solved(posterior.factor, cross)
+    if gone is not None:
+        own = solved(posterior.factor, np.eye(1, index.size, gone)[0])
+        weights = weights - own * (weights[gone] / own[gone])
+        pull = pull - own * (pull[gone] / own[gone])
+    start = np.append(weights - mean * pull, mean)
+    index, alpha = np.append(index, column), np.append(alpha, best)
+    if gone is not None:
+        index, alpha, start = (np.delete(each, gone) for each in (index, alpha, start))
+    return settled(Phi, state.likelihood, index, alpha, start, n_sweeps)

@@ -32,7 +32,7 @@ class ChosenColumns:
     >>> columns = ChosenColumns(OneNorm(np.ones(100)), 100)
     >>> columns.begin_with_most_pulled(np.arange(100.0))
     True
-    >>> int(columns.mask.sum()), columns.missing(np.full(100, 2.0)).max()
+    >>> columns.n_chosen, float(columns.missing(np.full(100, 2.0)).max())
     (40, 2.0)
     """
 

@@ -6,10 +6,12 @@ than the sum of theirs, so the smaller problem still gives a lower bound, and un
 hinges replaced by linear pieces it has an optimum whatever rows are chosen. Columns whose weights
 are zero are left out. What remains is solved by the interior point, and proven with two products
 with all rows: multipliers extended to all rows and shrunk into the dual ball give the lower bound,
-margins of all rows the upper one. Rows and columns that spoil the proof join.
+margins of all rows the upper one. Rows and columns that spoil the proof join. Without a start, the
+first round has the few columns that the multipliers of w = 0 pull at most.
 
 Near the optimum the same rounds go on with vertices (see `crossover`) of problems over the few rows
-that seem to be on the margin, until the proof holds.
+that seem to be on the margin, until the proof holds. From the solution of a nearby problem they
+begin there, by pivots from its vertex, as long as these problems are small.
 """
 
 from __future__ import annotations
@@ -54,9 +56,12 @@ def solve_linear_programs(
     n_jobs: int = 1,
 ) -> list[Solution]:
     """Problems over the same rows."""
-    _, m = rows.shape
+    n, m = rows.shape
     states = [LinearState(problem, m, tol, max_iter) for problem in problems]
-    _play(rows, states, warm_start, n_jobs)
+    # No product of a round is larger. Setting the limit takes as long as some of them, so that it
+    # is set once.
+    with one_thread_if_small(n * m * max(m, _MEMORY_BOUND * len(problems))):
+        _play(rows, states, warm_start, n_jobs)
     return [state.solution() for state in states]
 
 
