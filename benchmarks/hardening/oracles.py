@@ -208,7 +208,7 @@ def _check_outliers(
     parameters: Parameters, scores: np.ndarray, weights: np.ndarray, model: Any, problem: Problem
 ) -> None:
     """At most a share nu of the rows lies outside."""
-    nu, size = parameters.get("nu", 0.5), np.abs(scores).max()
+    nu, size = parameters.get("nu", 0.5), np.abs(scores - model.machine_.intercepts).max()
     lengths = model.machine_.kernel.diagonal(problem.rows)
     if np.abs(lengths).max() > MOST_UNEVEN * np.abs(lengths).min():
         return  # W is known up to a rounding error of the longest rows, where others are nothing

@@ -41,6 +41,8 @@ from run_node import run_modules
 NEARLY = 1e-6
 # Machines of other digits end elsewhere on flat ground: then their objectives are compared.
 SAME_OBJECTIVE = 0.05
+# Entries half-way between two of a few grid points are rounded to either: 7 % at 3 bits were seen.
+SAME_OBJECTIVE_IN_FEW_BITS = 0.25
 # Kernels of which gamma has the unit of one over a squared distance or product.
 SQUARED = {"rbf", "poly", "sigmoid", "exponential", "matern32", "matern52", "rational_quadratic"}
 
@@ -115,7 +117,9 @@ def _same_or_as_good(fitted: Fit, other: Any, X_other: Any = None) -> None:
         if not all(isinstance(one, float) for one in objectives):
             raise
         first, second = objectives
-        if abs(first - second) > SAME_OBJECTIVE * max(abs(first), abs(second)):
+        is_rounded = fitted.inner[1].get("vector_bits") is not None
+        most = SAME_OBJECTIVE_IN_FEW_BITS if is_rounded else SAME_OBJECTIVE
+        if abs(first - second) > most * max(abs(first), abs(second)):
             raise
 
 
