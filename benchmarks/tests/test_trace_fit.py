@@ -40,4 +40,4 @@ def test_modules_of_a_fit_are_counted_and_listed(capsys):
     trace_fit.main()
     heading, *lines = capsys.readouterr().out.splitlines()
     assert f" {len(lines)} modules" in heading
-    assert lines[0].split()[1] == "learners/base/classifier"
+    assert lines[0].split()[1] == "learners/base/fit_method"

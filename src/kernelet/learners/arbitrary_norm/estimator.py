@@ -39,7 +39,7 @@ class NormEstimator:
         self, data: TrainingData, y: Any, losses: Sequence[Loss], size: float = 1.0
     ) -> KernelMachine:
         """One output per loss; ``size`` is that of the targets, and ``y`` is for callbacks."""
-        settings = self._settings()
+        settings = self._settings(size)
         max_steps = settings.max_steps * len(losses)
         with Loop(self, max_steps, self.verbose, X=data.X, y=y) as loop:
             learned = learn_norm(data.X, data.kernel, losses, settings, loop, size)
@@ -52,9 +52,9 @@ class NormEstimator:
         self._warn(learned)
         return learned.machine
 
-    def _settings(self) -> NormSettings:
+    def _settings(self, size: float) -> NormSettings:
         regularizer = REGULARIZERS[choice("regularizer", self.regularizer, REGULARIZERS)]
-        C_norm, tol = weight("C_norm", self.C_norm), positive("tol", self.tol)
+        C_norm, tol = weight("C_norm", self.C_norm, size), positive("tol", self.tol)
         if tol >= 1.0:
             raise ValueError(f"tol must be below 1, or every coefficient is dropped; got {tol:g}.")
         max_iter = count("max_iter", self.max_iter)

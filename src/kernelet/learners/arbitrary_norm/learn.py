@@ -158,6 +158,26 @@ class NormMachine:
         return stopped or self.interrupted
 
 
+def _problem(
+    candidates: DistinctRows, kernel: Kernel, settings: NormSettings, size: float
+) -> NormProblem:
+    # 1 for labels and a Gaussian kernel, as in the paper; and the same problem in other units
+    first = size / (float(np.abs(candidates.gram).max()) or 1.0)
+    if not 0.0 < first < np.inf:
+        raise ValueError(
+            f"{kernel!r} has values of next to nothing, or more than any, on the rows; scale the "
+            "data, or change gamma or degree."
+        )
+    return NormProblem(
+        candidates.values,
+        candidates.gram,
+        settings.regularizer,
+        settings.tol,
+        first,
+        _NOTHING * first,
+    )
+
+
 def learn_norm(
     X: Rows,
     kernel: Kernel,
@@ -181,21 +201,7 @@ def learn_norm(
         That of the targets.
     """
     candidates = DistinctRows.of(X, kernel)
-    # 1 for labels and a Gaussian kernel, as in the paper; and the same problem in other units
-    first = size / (float(np.abs(candidates.gram).max()) or 1.0)
-    if not 0.0 < first < np.inf:
-        raise ValueError(
-            f"{kernel!r} has values of next to nothing, or more than any, on the rows; scale the "
-            "data, or change gamma or degree."
-        )
-    problem = NormProblem(
-        candidates.values,
-        candidates.gram,
-        settings.regularizer,
-        settings.tol,
-        first,
-        _NOTHING * first,
-    )
+    problem = _problem(candidates, kernel, settings, size)
 
     def fit(C_norm: float, has_machine: bool = False) -> NormMachine:
         outputs: list[NormOutput] = []

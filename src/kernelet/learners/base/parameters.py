@@ -48,13 +48,13 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def weight(name: str, value: Any) -> float:
-    """A number above zero by which sums are multiplied."""
+def weight(name: str, value: Any, unit: float = 1.0) -> float:
+    """A number above zero by which sums are multiplied; unit is the size of 1 in them."""
     number = positive(name, value)
-    if number > LARGEST_COST:
+    if number > LARGEST_COST * unit:
         raise ValueError(
-            f"{name} must be at most {LARGEST_COST:g}, beyond which sums overflow; got {value!r}. "
-            "Useful values lie between 1e-3 and 1e5."
+            f"{name} must be at most {LARGEST_COST * unit:g}, beyond which sums overflow; got "
+            f"{value!r}. Useful values lie between {1e-3 * unit:g} and {1e5 * unit:g}."
         )
     return number
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -91,8 +91,7 @@ def compress(
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
-        Number of starts of the search for the vectors. The result nearest to the model is kept, or
-        with ``refit`` the one over which the SVM has the lowest objective.
+        Starts of the search. The nearest result is kept, or that of lowest SVM objective by refit.
     max_iter : int or None, default=None
         Steps of L-BFGS over the vectors. None: 50 for up to 50 vectors, 10 from 250 on.
     vector_bits : int or None, default=None
@@ -120,14 +119,20 @@ def compress(
     adapted, X = adapt(inner.model), inner.rows(X)
     rows = None if refit == "none" else _refit_rows(adapted, X, y, refit, C)
     error = None if X is None or rows is not None else ScoreError(adapted.machine, X)
+    reduced = _watched(lambda: again.reduced(adapted, n_vectors, rows, max_error, error))
+    return inner.wrapped(_read_like(adapted, reduced, inner.model, error))
+
+
+def _watched(search: Callable[[], ReducedSet]) -> ReducedSet:
+    """The result of a search; settings are as before, and a warning says if Ctrl-C ended it."""
     with settings_as_before():
-        reduced = again.reduced(adapted, n_vectors, rows, max_error, error)
+        reduced = search()
     if reduced.interrupted:
         warn_caller(
             "compress was interrupted; the best vectors so far are kept. The model is usable.",
             ConvergenceWarning,
         )
-    return inner.wrapped(_read_like(adapted, reduced, inner.model, error))
+    return reduced
 
 
 def _with_its_scores(inner: Unwrapped, refit: str) -> Unwrapped:

@@ -346,6 +346,6 @@ def _best_of(descend: Callable[[int], Descent], seeds: NDArray[np.int64]) -> Des
         if best is None or descent.best.value < best.best.value:
             best = descent
         if descent.interrupted:
-            return best.interrupted_later()
+            break
     assert best is not None
-    return best
+    return best.interrupted_later() if descent.interrupted else best
