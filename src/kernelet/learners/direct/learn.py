@@ -27,7 +27,7 @@ from kernelet.learners.direct.search.checkpoint import Checkpoint
 from kernelet.learners.direct.search.cost_path import choose_cost, cost_unit, searched_rows
 from kernelet.learners.direct.search.inner_problem import LossProblem
 from kernelet.learners.direct.search.learn import SearchLimits, SearchStart, search_vectors
-from kernelet.learners.direct.search.result import Descent, Progress
+from kernelet.learners.direct.search.result import Descent, Progress, best_of
 from kernelet.learners.direct.search.rows import RowsInMemory, SearchRows, at_hand
 from kernelet.subspace import seed_vectors
 
@@ -222,7 +222,7 @@ def _search(plan: SearchPlan, k: int, watch: _Watch) -> Descent:
 
     # known vectors are the same start for every seed
     chances = plan.seeds[k] if plan.starts[k] is None else plan.seeds[k][:1]
-    end = _best_of(descend_from, chances)
+    end = best_of(descend_from(int(seed)) for seed in chances)
     if end.interrupted:
         watch.loop.interrupt()
     return end
@@ -331,21 +331,3 @@ def _with_cost(
 def _seeded(rows: SearchRows, n_vectors: int, settings: DirectSettings, seed: int) -> FloatArray:
     kernel = settings.task.kernel
     return seed_vectors(rows.X, n_vectors, settings.init, kernel, seed, rows.weights)
-
-
-def _best_of(descend: Callable[[int], Descent], seeds: NDArray[np.int64]) -> Descent:
-    """The best of several descents; after Ctrl-C, the best of those that have ended."""
-    best: Descent | None = None
-    for seed in seeds:
-        try:
-            descent = descend(int(seed))
-        except KeyboardInterrupt:
-            if best is None:
-                raise
-            return best.interrupted_later()
-        if best is None or descent.best.value < best.best.value:
-            best = descent
-        if descent.interrupted:
-            break
-    assert best is not None
-    return best.interrupted_later() if descent.interrupted else best

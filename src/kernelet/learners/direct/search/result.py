@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sklearn.exceptions import ConvergenceWarning
@@ -113,3 +114,23 @@ class Descent:
                 f"{self.n_iter} steps). {remedy}; the model is usable.",
                 ConvergenceWarning,
             )
+
+
+def best_of(searches: Iterator[Descent]) -> Descent:
+    """The best of several searches, each run as it is asked for; after Ctrl-C, of those before."""
+    best: Descent | None = None
+    while True:
+        try:
+            descent = next(searches, None)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return best.interrupted_later()
+        if descent is None:
+            break
+        if best is None or descent.best.value < best.best.value:
+            best = descent
+        if descent.interrupted:
+            return best.interrupted_later()
+    assert best is not None
+    return best
