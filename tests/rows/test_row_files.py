@@ -236,3 +236,9 @@ class TestLibsvm:
             libsvm_chunks(tmp_path / "table.txt")
         with pytest.raises(ValueError, match="no rows with values"):
             libsvm_chunks(tmp_path / "none.txt")
+
+    def test_errors_have_no_control_characters(self, tmp_path):
+        (tmp_path / "bell.txt").write_bytes(b"1 1:.\x1f3\x07\xff348\n")
+        with pytest.raises(ValueError, match=r"bell\.txt cannot be read") as error:
+            libsvm_chunks(tmp_path / "bell.txt")
+        assert str(error.value).isprintable()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from kernelet.machine.texts import visible
 from kernelet.rows.chunks import Chunks
 from kernelet.rows.files import Paths, matching
 
@@ -120,5 +121,5 @@ def _loaded(part: _Part, n_features: int | None, zero_based: bool) -> tuple[Any,
             if getattr(error, "errno", None) is not None:  # of the disk, not of the file
                 raise
             where = f"{file} cannot be read as LIBSVM's format with n_features={n_features}"
-            raise ValueError(f"{where}: {error}") from error
+            raise ValueError(visible(f"{where}: {error}")) from error
     return X, np.asarray(y)
