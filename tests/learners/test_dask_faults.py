@@ -271,3 +271,29 @@ def test_unknown_lengths(rows, expected):
     keep = rows[0][:, 0] >= 0.0
     found = quietly(MODEL, rows[0][keep], rows[1][keep])
     assert_allclose(found.machine_.vectors, expected.vectors)
+
+
+class LostLater:
+    """A client that has lost its cluster when results are given back."""
+
+    status = "running"
+
+    def persist(self, pieces):
+        return pieces
+
+    def cancel(self, futures):
+        raise distributed.comm.core.CommClosedError("gone")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_went_wrong_first_is_reported(error):
+    class Failing:
+        def done(self):
+            return False
+
+        def result(self, timeout):
+            raise error
+
+    pieces = dask_pieces.DaskPieces(LostLater(), [1], None)
+    with pytest.raises(error):
+        list(pieces._results([Failing(), Failing()]))

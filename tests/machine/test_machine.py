@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import threading
 import tracemalloc
 from types import SimpleNamespace
 
@@ -196,8 +197,7 @@ class Blas:
         self.num_threads, self.interrupted_at = 4, 0
 
     def select(self, user_api):
-        assert user_api == "blas"
-        return SimpleNamespace(lib_controllers=[self])
+        return SimpleNamespace(lib_controllers=[self] if user_api == "blas" else [])
 
     def set_num_threads(self, n_threads):
         self.interrupted_at -= 1
@@ -211,6 +211,47 @@ def blas(monkeypatch):
     blas = Blas()
     monkeypatch.setattr(blocks, "_thread_controller", lambda: blas)
     return blas
+
+
+class OpenMP:
+    """An OpenMP of four threads, which sets a number for the thread that calls it only."""
+
+    def __init__(self):
+        self.of_thread = threading.local()
+
+    @property
+    def num_threads(self):
+        return getattr(self.of_thread, "number", 4)
+
+    def set_num_threads(self, n_threads):
+        self.of_thread.number = n_threads
+
+    def select(self, user_api):
+        return SimpleNamespace(lib_controllers=[self] if user_api == "openmp" else [])
+
+
+def test_openmp_has_its_threads_back_in_each_thread(monkeypatch):
+    openmp = OpenMP()
+    monkeypatch.setattr(blocks, "_thread_controller", lambda: openmp)
+    first, second = threading.Event(), threading.Event()
+    found = []
+
+    def overlapping():
+        first.wait()
+        with blocks.one_openmp_thread():
+            found.append(openmp.num_threads)
+            second.set()
+        found.append(openmp.num_threads)
+
+    thread = threading.Thread(target=overlapping)
+    thread.start()
+    with blocks.one_openmp_thread():
+        first.set()
+        second.wait()
+        found.append(openmp.num_threads)
+    thread.join()
+    assert sorted(found) == [1, 1, 4]
+    assert openmp.num_threads == 4
 
 
 def test_blas_gets_its_threads_back_after_overlapping_calls(blas):

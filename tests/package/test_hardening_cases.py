@@ -24,6 +24,7 @@ from kernelet import (
     compress,
 )
 from kernelet.kernels import resolve_kernel
+from kernelet.kernels.numerics.deviations import mean_squared_deviations
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(40, 3))
@@ -122,6 +123,16 @@ def test_sparse_rows_far_from_the_origin_have_the_width_of_dense_ones(gamma, wei
     assert_allclose(gammas[::2], gammas[1::2], rtol=1e-6)
     if gamma == "scale" and weights is None:
         assert_allclose(resolve_kernel("rbf", csr_array(rows[:, :2])).gamma, gammas[0], rtol=1e-6)
+
+
+def test_rows_without_a_share_make_no_column_less_full():
+    """Shares that add up to a little less than 1, times the square of 1e9, counted."""
+    rows, shares = 1e9 + RNG.normal(size=(8, 1)), np.append(np.full(7, 1 / 7), 0.0)
+    stored = csr_array(rows * (shares > 0)[:, None])
+    centre = shares @ rows[:, 0]
+    stored.eliminate_zeros()
+    found = mean_squared_deviations(stored, centre, shares)
+    assert_allclose(found, shares @ np.square(rows - centre), rtol=1e-6)
 
 
 def test_coordinates_too_large_for_their_file():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -32,6 +33,13 @@ class _Filters(SharedSetting):
 
 _filters = _Filters()
 filters_as_before = _filters.as_before
+# From Python 3.14 on, filters may belong to the caller's context; free-threaded builds have it so.
+_BELONG_TO_CONTEXTS = bool(getattr(sys.flags, "context_aware_warnings", 0))
+
+
+def _changed() -> AbstractContextManager[object]:
+    return warnings.catch_warnings() if _BELONG_TO_CONTEXTS else _filters.changed()
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +53,7 @@ def restoring_filters(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def restoring(*arguments: P.args, **options: P.kwargs) -> R:
-        with _filters.changed():
+        with _changed():
             return function(*arguments, **options)
 
     return restoring
@@ -61,6 +69,6 @@ def silenced(category: type[Warning], message: str) -> Iterator[None]:
     message : str
         A regular expression. Filters hold for all threads, so it should match no other warning.
     """
-    with _filters.changed():
+    with _changed():
         warnings.filterwarnings("ignore", message, category)
         yield

@@ -12,7 +12,7 @@ import pickle
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import cloudpickle
@@ -103,9 +103,9 @@ class DaskPieces:
         finally:
             # after an error or Ctrl-C the results are not needed
             left = [future for future in futures if not future.done()]
-            if self._is_connected():
-                with self._in_terms_of_rows():
-                    self._client.cancel(left)
+            # the cluster may be lost; an error that is on its way says more, and the next call too
+            with suppress(Exception):
+                self._client.cancel(left)
 
     def _result(self, future: Any) -> Any:
         last_seen = time.monotonic()

@@ -679,3 +679,12 @@ class TestCompressedEstimators:
         assert is_classifier(compress(SVC().fit(IRIS, SPECIES), 6))
         assert is_regressor(compress(SVR().fit(X, TARGET), 6))
         assert is_outlier_detector(compress(OneClassSVM().fit(X), 6))
+
+
+@refits
+@pytest.mark.parametrize("shape", ["ovo", "ovr"])
+def test_refits_of_many_classes_in_few_bits(refit, shape):
+    svc = SVC(C=10.0, decision_function_shape=shape).fit(IRIS, SPECIES)
+    small = compress(svc, 6, IRIS, SPECIES, refit=refit, vector_bits=6, max_iter=10)
+    assert small.machine_.compact is not None
+    assert small.score(IRIS, SPECIES) > 0.9

@@ -163,6 +163,8 @@ def _stated_bytes(member: IO[bytes]) -> int:
     is_first = version == (1, 0)
     read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(member)
+    if dtype.itemsize < 0:  # in NumPy 1, lengths of texts overflow
+        raise zipfile.BadZipFile("a text is longer than it can be")
     return math.prod(max(1, length) for length in shape) * max(1, dtype.itemsize)
 
 

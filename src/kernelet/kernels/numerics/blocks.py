@@ -132,19 +132,25 @@ def find_libraries_again() -> None:
     _thread_controller.cache_clear()
 
 
-class _OneThread(SharedSetting):
-    """The threads of a kind of library, limited to one."""
+def _threads_of(user_api: str) -> list[tuple[Any, int]]:
+    """Each loaded library of a kind, and how many threads it has."""
+    controller = _thread_controller()
+    if controller is None:
+        return []
+    libraries = controller.select(user_api=user_api).lib_controllers
+    return [(library, library.num_threads) for library in libraries]
 
-    def __init__(self, user_api: str) -> None:
+
+class _OneBlasThread(SharedSetting):
+    """The threads of BLAS, limited to one."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self._user_api = user_api
         self.original: list[tuple[Any, int]] = []  # each library, and the threads that it had
 
     def change(self) -> None:
-        controller = _thread_controller()
-        if not self.original and controller is not None:
-            libraries = controller.select(user_api=self._user_api).lib_controllers
-            self.original = [(library, library.num_threads) for library in libraries]
+        if not self.original:
+            self.original = _threads_of("blas")
         self._limit()
 
     def _limit(self) -> None:
@@ -174,8 +180,7 @@ class _OneThread(SharedSetting):
                     self._limit()
 
 
-_one_blas_thread = _OneThread("blas")
-_one_openmp_thread = _OneThread("openmp")
+_one_blas_thread = _OneBlasThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -186,9 +191,13 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _one_blas_thread.changed()
 
 
-def one_openmp_thread() -> AbstractContextManager[None]:
-    """Limit OpenMP to one thread, as `one_blas_thread` does with BLAS."""
-    return _one_openmp_thread.changed()
+@contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Limit OpenMP to one thread where this thread calls it: its limits are of the caller only."""
+    with _openmp_as_before():
+        for library, _ in _threads_of("openmp"):
+            library.set_num_threads(1)
+        yield
 
 
 def all_blas_threads() -> AbstractContextManager[None]:
@@ -199,5 +208,15 @@ def all_blas_threads() -> AbstractContextManager[None]:
 @contextmanager
 def threads_as_before() -> Iterator[None]:
     """Lift limits at the end that Ctrl-C kept from being lifted, in this thread."""
-    with _one_blas_thread.as_before(), _one_openmp_thread.as_before():
+    with _one_blas_thread.as_before(), _openmp_as_before():
         yield
+
+
+@contextmanager
+def _openmp_as_before() -> Iterator[None]:
+    before = _threads_of("openmp")
+    try:
+        yield
+    finally:
+        for library, n_threads in before:
+            library.set_num_threads(n_threads)

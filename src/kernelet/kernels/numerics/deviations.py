@@ -28,12 +28,12 @@ def mean_squared_deviations(X: Any, centre: float | FloatArray, share: FloatArra
     >>> mean_squared_deviations(csr_array([[1e9, 0.0], [1e9 + 2, 4.0]]), [1e9 + 1, 2.0], [0.5, 0.5])
     array([1., 4.])
     """
-    n, d = X.shape
+    d = X.shape[1]
     centres = np.broadcast_to(np.asarray(centre, dtype=np.float64), d)
     shares = np.repeat(share, np.diff(X.indptr))
     squares = shares * np.square(X.data - centres[X.indices])
     # a sum of all shares is not exactly 1, which would count for a large centre
-    is_full = np.bincount(X.indices, minlength=d) == n
+    is_full = np.bincount(X.indices, shares > 0, minlength=d) == np.count_nonzero(share)
     absent = np.where(is_full, 0.0, 1.0 - np.bincount(X.indices, shares, minlength=d))
     stored = np.bincount(X.indices, squares, minlength=d)
     deviations: FloatArray = stored + absent * np.square(centres)

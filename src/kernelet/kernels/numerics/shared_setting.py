@@ -15,7 +15,7 @@ class SharedSetting(ABC):
 
     The first changes it and the last restores it, so that none mistakes another's change for the
     original setting. No lock is held in between. Ctrl-C may come between any two steps: `as_before`
-    finishes what was interrupted, and so does the next caller.
+    finishes what was interrupted.
 
     Attributes
     ----------
@@ -40,14 +40,17 @@ class SharedSetting(ABC):
     def changed(self) -> Iterator[None]:
         """Change the setting."""
         thread = threading.get_ident()
-        with self._lock:
-            if not self.users:
-                self.change()
-            self.users[thread] = self.users.get(thread, 0) + 1
+        entered = False
         try:
+            with self._lock:
+                if not self.users:
+                    self.change()
+                self.users[thread] = self.users.get(thread, 0) + 1
+                entered = True
             yield
         finally:
-            self._leave(thread, self.users.get(thread, 1) - 1)
+            if entered:
+                self._leave(thread, self.users.get(thread, 1) - 1)
 
     @contextmanager
     def as_before(self) -> Iterator[None]:

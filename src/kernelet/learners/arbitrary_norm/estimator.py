@@ -15,7 +15,7 @@ from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import norm_penalty
 from kernelet.learners.arbitrary_norm.reweighting import ROUGH
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.parameters import choice, count, positive, weight
+from kernelet.learners.base.parameters import choice, count, factor, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
@@ -54,7 +54,7 @@ class NormEstimator:
 
     def _settings(self, size: float) -> NormSettings:
         regularizer = REGULARIZERS[choice("regularizer", self.regularizer, REGULARIZERS)]
-        C_norm, tol = weight("C_norm", self.C_norm, size), positive("tol", self.tol)
+        C_norm, tol = factor("C_norm", self.C_norm, size), positive("tol", self.tol)
         if tol >= 1.0:
             raise ValueError(f"tol must be below 1, or every coefficient is dropped; got {tol:g}.")
         max_iter = count("max_iter", self.max_iter)

@@ -8,7 +8,7 @@ from typing import Any
 from kernelet.kernels import Kernel
 from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import SquaredLoss
-from kernelet.learners.base.parameters import weight
+from kernelet.learners.base.parameters import factor
 from kernelet.learners.base.regressor import KernelRegressor
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
@@ -124,5 +124,5 @@ class NormKernelRidge(NormEstimator, KernelRegressor):
         self.verbose = verbose
 
     def _learn(self, data: TrainingData) -> KernelMachine:
-        loss = SquaredLoss(data.targets, weight("C", self.C) * data.weights)
+        loss = SquaredLoss(data.targets, factor("C", self.C) * data.weights)
         return self._learn_norm(data, data.targets, [loss], data.size)

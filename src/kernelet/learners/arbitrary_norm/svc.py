@@ -9,7 +9,7 @@ from kernelet.kernels import Kernel
 from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.base.classifier import KernelClassifier
-from kernelet.learners.base.parameters import weight
+from kernelet.learners.base.parameters import factor
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
 
@@ -140,6 +140,6 @@ class NormSVC(NormEstimator, KernelClassifier):
         self.verbose = verbose
 
     def _learn(self, data: TrainingData) -> KernelMachine:
-        costs = weight("C", self.C) * data.weights
+        costs = factor("C", self.C) * data.weights
         losses = [HingeLoss(column, costs) for column in data.targets.T]
         return self._learn_norm(data, self.classes_[data.codes], losses)

@@ -9,7 +9,7 @@ from typing import Any
 from kernelet.kernels import Kernel
 from kernelet.learners.arbitrary_norm.estimator import NormEstimator, saved_norm
 from kernelet.learners.arbitrary_norm.losses import EpsilonLoss
-from kernelet.learners.base.parameters import weight
+from kernelet.learners.base.parameters import factor
 from kernelet.learners.base.regressor import KernelRegressor
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.machine import KernelMachine
@@ -128,7 +128,7 @@ class NormSVR(NormEstimator, KernelRegressor):
         self.verbose = verbose
 
     def _learn(self, data: TrainingData) -> KernelMachine:
-        costs = weight("C", self.C) * data.weights
+        costs = factor("C", self.C) * data.weights
         epsilon = self.epsilon
         if not isinstance(epsilon, Real) or not 0.0 <= float(epsilon) < float("inf"):
             raise ValueError(f"epsilon must be a finite number, not below zero; got {epsilon!r}.")

@@ -19,7 +19,7 @@ def settings_as_before() -> Iterator[None]:
     """Put back what belongs to the process: BLAS threads, warning filters, NumPy's error handling.
 
     Contexts inside change it for a moment. Where Ctrl-C comes just as one is about to put it back,
-    it stays changed: in one of some hundred interrupted fits (``python -m benchmarks.hardening
+    it would stay changed: in one of some hundred interrupted fits (``python -m benchmarks.hardening
     interrupts``).
     """
     # a plain errstate changes nothing, but takes back what those inside it have left

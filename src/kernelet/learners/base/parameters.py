@@ -48,13 +48,13 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def weight(name: str, value: Any, unit: float = 1.0) -> float:
+def factor(name: str, value: Any, unit: float = 1.0, advice: str = "Take a smaller one.") -> float:
     """A number above zero by which sums are multiplied; unit is the size of 1 in them."""
     number = positive(name, value)
     if number > LARGEST_COST * unit:
         raise ValueError(
             f"{name} must be at most {LARGEST_COST * unit:g}, beyond which sums overflow; got "
-            f"{value!r}. Useful values lie between {1e-3 * unit:g} and {1e5 * unit:g}."
+            f"{value!r}. {advice}"
         )
     return number
 
@@ -65,4 +65,5 @@ def cost(value: Any) -> float:
         if value != "auto":
             raise ValueError(f'C must be a finite number above zero, or "auto"; got {value!r}.')
         return 1.0
-    return weight("C", value)
+    advice = 'Useful costs lie between 1e-3 and 1e5; C="auto" chooses one.'
+    return factor("C", value, advice=advice)

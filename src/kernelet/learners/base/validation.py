@@ -1,6 +1,6 @@
 """scikit-learn's checks of arguments, for use in several threads.
 
-They change warning filters for a moment. Before Python 3.14 these belong to the whole process, and
+They change warning filters for a moment. These belong to the whole process, and
 a thread takes the change of another for the original: predictions in eight threads left a filter
 that turns ComplexWarning into an error.
 """

@@ -91,7 +91,7 @@ def compress(
     C : float, default=None
         Cost for ``refit``; by default the model's own.
     n_init : int, default=1
-        Starts of the search. The nearest result is kept, or that of lowest SVM objective by refit.
+        Starts of the search, of which the nearest is kept; with refit that of lowest objective.
     max_iter : int or None, default=None
         Steps of L-BFGS over the vectors. None: 50 for up to 50 vectors, 10 from 250 on.
     vector_bits : int or None, default=None

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
-from kernelet.learners.base.parameters import count, positive, weight
+from kernelet.learners.base.parameters import count, factor, positive
 from kernelet.machine import KernelMachine
 from kernelet.solvers.enclosing_ball.ball import Ball
 from kernelet.solvers.enclosing_ball.exact_margin import ExactMargin
@@ -43,7 +43,7 @@ class CoreSetSettings:
     @classmethod
     def of(cls, estimator: Any, kernel: Kernel) -> CoreSetSettings:
         """The parameters of an estimator, for rows with this kernel."""
-        C, eps = weight("C", estimator.C), positive("eps", estimator.eps)
+        C, eps = factor("C", estimator.C), positive("eps", estimator.eps)
         max_iter = count("max_iter", estimator.max_iter, least=2)
         tol = None if estimator.tol is None else positive("tol", estimator.tol)
         if tol is None and not kernel.has_constant_diagonal:

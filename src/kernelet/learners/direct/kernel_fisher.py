@@ -13,7 +13,7 @@ from kernelet.kernels import Kernel
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.parameters import bits_or_none, weight
+from kernelet.learners.base.parameters import bits_or_none, factor
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.coefficient_bits import Judge, in_few_bits
 from kernelet.learners.direct.fisher_search import FisherSearch
@@ -167,7 +167,7 @@ class KernelFisherClassifier(FisherSearch, KernelClassifier):
                 "n_vectors=None makes a vector of every row, so the rows must be in memory; "
                 "give n_vectors."
             )
-        mu, C = weight("mu", self.mu), weight("C", self.C)
+        mu, C = factor("mu", self.mu), factor("C", self.C)
         self.kernel_gain_ = 0.0
         problem = ContrastBlockProblem(Targets.of_classes(data.n_classes), mu)
         rows = labelled_rows(data, problem, self.classes_)

@@ -12,7 +12,7 @@ from kernelet.kernels import Kernel
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.parameters import count, weight
+from kernelet.learners.base.parameters import count, factor
 from kernelet.learners.base.training_data import labelled_data
 from kernelet.learners.base.transformer import KernelFeatures
 from kernelet.learners.direct.fisher_search import FisherSearch
@@ -152,7 +152,7 @@ class KernelFisherDiscriminant(FisherSearch, KernelFeatures):
                 f"{k} features need at least as many vectors, n_vectors={self.n_vectors}; raise "
                 "n_vectors or give a smaller n_components."
             )
-        problem = DiscriminantProblem(data.codes, data.weights, weight("mu", self.mu), k)
+        problem = DiscriminantProblem(data.codes, data.weights, factor("mu", self.mu), k)
         rows = RowsInMemory(data.X, data.weights, problem, self.classes_[data.codes])
         self.machine_ = self._directions(rows, data.kernel, data.rng).machine
         warn_if_constant(self, data.X)

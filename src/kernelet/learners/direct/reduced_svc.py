@@ -17,7 +17,7 @@ from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.classifier import KernelClassifier
 from kernelet.learners.base.model_file import saved
 from kernelet.learners.base.out_of_core import OutOfCoreData
-from kernelet.learners.base.parameters import bits_or_none, choice, count, positive, weight
+from kernelet.learners.base.parameters import bits_or_none, choice, count, factor, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.direct.fixed_vectors import (
@@ -153,7 +153,7 @@ class ReducedSVC(KernelClassifier):
     def _seeded(self, data: TrainingData) -> FloatArray:
         """The vectors, drawn from these rows or given; checks the parameters first."""
         choice("regularizer", self.regularizer, REGULARIZERS)
-        weight("C", self.C)
+        factor("C", self.C)
         positive("tol", self.tol)
         method: Any = vectors_of(self.init)
         n_vectors = None

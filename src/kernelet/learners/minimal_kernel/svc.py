@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelet.kernels import Kernel
 from kernelet.kernels.caller import warn_caller
 from kernelet.learners.base.model_file import saved
-from kernelet.learners.base.parameters import choice, count, positive, weight
+from kernelet.learners.base.parameters import choice, count, factor, positive
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.base.training_data import TrainingData
 from kernelet.learners.minimal_kernel.candidates import (
@@ -185,12 +185,12 @@ class MinimalKernelSVC(StreamClassifier):
 
     def _learn_from(self, data: TrainingData, is_vector: BoolArray | None) -> KernelMachine:
         settings = MinimalKernelSettings(
-            loss=PoundLoss(weight("mu", self.mu), weight("alpha", self.alpha)),
+            loss=PoundLoss(factor("mu", self.mu), factor("alpha", self.alpha)),
             solver=SOLVERS[choice("solver", self.solver, SOLVERS)],
             tol=positive("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
             max_kept=count("max_kept", self.max_kept),
-            C=weight("C", self.C),
+            C=factor("C", self.C),
         )
         candidates = draw_candidates(
             data.X, data.weights, self.n_candidates, data.rng, always=is_vector

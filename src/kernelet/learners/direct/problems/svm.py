@@ -89,7 +89,9 @@ class SVMProblem:
 
     def loss(self, scores: FloatArray) -> float:
         """The loss of the margins, weighted."""
-        return float(self.C @ self.margin_loss.values(self.Y * scores).sum(axis=1))
+        values = self.margin_loss.values(self.Y * scores)
+        costs = self.C[:, None] if self.C.ndim == 1 else self.C  # else of pairs of classes
+        return float((costs * values).sum())
 
 
 @dataclass(frozen=True, eq=False)
