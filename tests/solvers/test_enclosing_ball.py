@@ -480,6 +480,16 @@ class TestCoreSet:
         assert_allclose(K @ a, [1.0, 1.0, 1.0])
         assert_allclose(a.sum(), 1.0)
 
+    def test_a_matrix_that_is_not_positive_definite_ends_in_numbers(self):
+        """Directions that are orthogonal to 1e-7 only leave such matrices of equal points."""
+        K = np.full((40, 40), -1.0) + np.diag(np.full(40, 2.0))
+        K[:, 0] = K[0, :] = -1.000001
+        K[0, 0] = 1.0
+        _, a = settle(K, FreePoints.none(), np.zeros(40), 1e-9)
+        assert np.isfinite(a).all()
+        assert (a >= 0.0).all()
+        assert a.sum() > 0.0
+
     @pytest.mark.parametrize("at", [0, 1, 30, 68, 69])
     def test_factor_without_a_point(self, at):
         """Of 70 points, more than LAPACK reflects at a time; then one joins."""

@@ -53,7 +53,10 @@ def settle(
         if margins[least] >= 1.0 - tol:
             break
         joins = int(others[least])
-        points = points.joined_by(joins, K)
+        joined = points.joined_by(joins, K)
+        if joined is None:  # K is not positive definite there: no step raises its margin
+            break
+        points = joined
         stuck = False
         while points.index.size:
             z = points.solved()

@@ -55,8 +55,12 @@ class FreePoints:
         """No points yet."""
         return cls(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
 
-    def joined_by(self, point: int, K: FloatArray) -> FreePoints:
-        """With one more point; K is the Gram matrix of all points, free or not."""
+    def joined_by(self, point: int, K: FloatArray) -> FreePoints | None:
+        """With one more point; K is the Gram matrix of all points, free or not.
+
+        None if it is a combination of the free points up to rounding: a pivot of rounding errors
+        would be divided by again with each point behind it, until numbers overflow.
+        """
         n = self.index.size
         begin = _before(n)
         columns = self.columns
@@ -67,7 +71,10 @@ class FreePoints:
         if n:
             column = dtpsv(n, columns, column, trans=1, overwrite_x=1)
         diagonal = float(K[point, point])
-        pivot = max(diagonal - float(column @ column), _LEAST_PIVOT * diagonal) ** 0.5
+        pivot = diagonal - float(column @ column)
+        if not pivot > _LEAST_PIVOT * diagonal:
+            return None
+        pivot **= 0.5
         columns[begin : begin + n] = column
         columns[begin + n] = pivot
         last = (1.0 - float(column @ self.forward)) / pivot
