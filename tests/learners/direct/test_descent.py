@@ -249,6 +249,16 @@ def test_the_unit_of_the_data_does_not_matter(start, good, scale):
     assert_allclose(end.best.value, good.best.value, rtol=1e-2)
 
 
+@pytest.mark.parametrize("factor", [2.0**-12, 2.0**12])
+@pytest.mark.parametrize("rows", [[0], [5, 5, 5]])
+def test_the_first_step_of_vectors_without_a_spread_has_the_unit_of_the_rows(rows, factor):
+    """One vector, or equal ones, do not say how far a step should go."""
+    one = search(svm(), X[rows], max_iter=1).best
+    other = search(svm(factor * X, Gaussian(1.0 / factor**2)), factor * X[rows], max_iter=1).best
+    assert_allclose(other.value, one.value, rtol=1e-6)
+    assert_allclose(other.vectors / factor, one.vectors, rtol=1e-6)
+
+
 def test_an_exact_reduced_set_ends_at_zero():
     """Two given vectors, two to find: the objective falls to rounding error and the search ends."""
     Z = np.array([[0.0, 0.0], [2.0, 1.0]])

@@ -141,6 +141,16 @@ def test_a_search_on_the_grid_ends_lower_than_the_nearest_points():
         assert values[1] - lowest < {2: 0.9}.get(bits, 0.75) * (values[0] - lowest)
 
 
+@pytest.mark.parametrize("factor", [2.0**-12, 2.0**12])
+def test_the_search_on_the_grid_does_not_depend_on_the_unit_of_the_rows(factor):
+    one = SparseSVC(8, gamma=1.0, learn_kernel=False, vector_bits=4, random_state=0).fit(X, y)
+    other = SparseSVC(
+        8, gamma=1.0 / factor**2, learn_kernel=False, vector_bits=4, random_state=0
+    ).fit(factor * X, y)
+    assert_allclose(other.machine_.vectors / factor, one.machine_.vectors, rtol=1e-6)
+    assert_allclose(other.decision_function(factor * X), one.decision_function(X), rtol=1e-6)
+
+
 def test_whole_numbers_nearest_in_scores():
     """Of vectors far apart each coefficient is rounded for itself; of like ones less is lost."""
     rng = np.random.default_rng(0)

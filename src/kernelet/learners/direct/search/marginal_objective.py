@@ -31,6 +31,13 @@ from kernelet.subspace import WhitenedMap
 # Above this share of rows with a gradient, copying them costs more than pulling zeros back. Near it
 # both cost the same, so that its size hardly matters.
 _MOST_ROWS = 0.7
+# Rows that say how far points are apart, where the vectors do not: enough for a digit.
+_SPREAD_ROWS = 1000
+
+
+def spread(points: FloatArray) -> float:
+    """A typical distance between points in a column, 0 if they are all the same."""
+    return float(np.sqrt(np.mean(np.var(points, axis=0))))
 
 
 class VectorChart:
@@ -39,10 +46,12 @@ class VectorChart:
     bounds: Bounds | None = None
 
     def __init__(
-        self, evaluate: Callable[[FloatArray, int | None], Evaluation], Z: FloatArray
+        self,
+        evaluate: Callable[[FloatArray, int | None], Evaluation],
+        Z: FloatArray,
+        scale: float,
     ) -> None:
-        self._evaluate, self._start = evaluate, Z
-        self._scale = float(np.sqrt(np.mean(np.var(Z, axis=0)))) or 1.0
+        self._evaluate, self._start, self._scale = evaluate, Z, scale
         self.size = Z.size
 
     def at(self, x: FloatArray, rank: int | None) -> Evaluation:
@@ -78,8 +87,14 @@ class VectorObjective(ABC):
         # a sample of the rows may be in use, or be all that is worked on here
         return one_thread_if_small(min(self.n_rows, self.n_used) * n_products)
 
+    @abstractmethod
+    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray: ...
+
     def around(self, at: Evaluation) -> VectorChart:
-        return VectorChart(self, at.vectors)
+        scale = spread(at.vectors)
+        if not scale:  # one vector, or equal ones: the rows say what a step of one is
+            scale = spread(self.candidates(_SPREAD_ROWS, np.random.default_rng(0))) or 1.0
+        return VectorChart(self, at.vectors, scale)
 
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
         return False

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.search.inner_problem import InnerSolution, SmoothProblem, Start
-from kernelet.learners.direct.search.marginal_objective import MarginalObjective
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective, spread
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import VectorGrid
 from kernelet.machine.rounding import moved_to
@@ -85,18 +85,25 @@ def _after_steps(
     free: np.ndarray[tuple[int], np.dtype[np.intp]],
 ) -> FloatArray:
     """The free vectors after some steps, the others held."""
-    unit = objective(points).value or 1.0
+    # the first step of L-BFGS is of the order of one, in whatever unit it works
+    unit, scale = objective(points).value or 1.0, spread(points) or 1.0
+
+    def moved(x: FloatArray) -> FloatArray:
+        there = points.copy()
+        there[free] += scale * x.reshape(free.size, -1)
+        return there
 
     def value(x: FloatArray) -> tuple[float, FloatArray]:
-        there = points.copy()
-        there[free] = x.reshape(free.size, -1)
-        at = objective(there)
-        return at.value / unit, at.gradient[free].ravel() / unit
+        at = objective(moved(x))
+        return at.value / unit, scale * at.gradient[free].ravel() / unit
 
     # SciPy divides by what a step changed in the gradient, which may be nothing
     with np.errstate(divide="ignore"):
         end = minimize(
-            value, points[free].ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS}
+            value,
+            np.zeros(points[free].size),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": _STEPS},
         )
-    after: FloatArray = end.x.reshape(free.size, -1)
-    return after
+    return moved(end.x)[free]
