@@ -13,6 +13,7 @@ from kernelet.learners.arbitrary_norm.change_of_variables import (
     RidgeFeatures,
     SharedFeatures,
 )
+from kernelet.learners.arbitrary_norm.kept_candidates import KeptColumns, KeptGram
 from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.nearby_hinge import nearby_hinge
 from kernelet.solvers import hinge_ridge
@@ -26,7 +27,9 @@ K, GRAM = KERNEL(X, X[CHOSEN]), KERNEL(X[CHOSEN], X[CHOSEN])
 
 def features(e, kind=RidgeFeatures):
     """Of fifteen candidates with weights e."""
-    return kind(K, REGULARIZERS["kernel"].space(GRAM, np.ones(15), np.full(15, e)))
+    return kind(
+        KeptColumns(K), REGULARIZERS["kernel"].space(KeptGram(GRAM), np.ones(15), np.full(15, e))
+    )
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])

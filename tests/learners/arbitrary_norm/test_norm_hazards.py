@@ -16,6 +16,7 @@ from kernelet.datasets import make_banana
 from kernelet.learners.arbitrary_norm import learn as norm_machine
 from kernelet.learners.arbitrary_norm import losses as norm_losses
 from kernelet.learners.arbitrary_norm.change_of_variables import KernelRegularizer
+from kernelet.learners.arbitrary_norm.kept_candidates import KeptGram
 from kernelet.learners.arbitrary_norm.losses import HingeLoss, LinearFit
 from kernelet.learners.arbitrary_norm.penalties import PowerPenalty
 from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
@@ -87,7 +88,7 @@ class TestUnits:
         gram = np.exp(-np.square(ROWS[:, :1] - ROWS[:, 0]))
         for order in "CF":
             R = np.asarray(gram, order=order)
-            space = KernelRegularizer().space(R, np.ones(60), np.full(60, 0.5))
+            space = KernelRegularizer().space(KeptGram(R), np.ones(60), np.full(60, 0.5))
             assert_allclose(space.L @ space.L.T, gram + 0.5 * np.eye(60), atol=1e-12)
 
     @pytest.mark.parametrize("tol", [1.0, 5.0])

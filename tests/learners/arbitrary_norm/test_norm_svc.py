@@ -28,6 +28,7 @@ from kernelet.learners.arbitrary_norm.change_of_variables import (
     CholeskySpace,
     SpectralSpace,
 )
+from kernelet.learners.arbitrary_norm.kept_candidates import KeptGram
 from kernelet.learners.arbitrary_norm.losses import HingeLoss
 from kernelet.learners.arbitrary_norm.penalties import MaxPenalty, PowerPenalty, norm_penalty
 from kernelet.learners.arbitrary_norm.reweighting import NormProblem, reweight
@@ -274,10 +275,10 @@ class TestSpaces:
         rng = np.random.default_rng(0)
         d, e = rng.uniform(0.5, 1.0, 80) * size, np.full(80, 0.1)
         for regularizer, R in (("kernel", K), ("ridge", np.eye(80))):
-            space = REGULARIZERS[regularizer].space(R, d, e)
+            space = REGULARIZERS[regularizer].space(KeptGram(R), d, e)
             w = rng.normal(size=space.rank)
             a = space.coefficients(w)
-            assert_allclose(2.0 * REGULARIZERS[regularizer].norm(K, a), a @ R @ a)
+            assert_allclose(2.0 * REGULARIZERS[regularizer].norm(KeptGram(K), a), a @ R @ a)
             assert_allclose(a @ R @ a + e / d**2 @ a**2, w @ w, rtol=1e-8)
             assert_allclose(space.weights(a), w, rtol=1e-6, atol=1e-9)
             assert_allclose(space.features(K) @ w, K @ a, rtol=1e-8, atol=1e-20)
@@ -285,13 +286,13 @@ class TestSpaces:
     def test_a_singular_matrix_loses_directions_and_not_its_function(self):
         doubled = np.block([[K, K], [K, K]])
         kernel_space = REGULARIZERS["kernel"].space
-        space = kernel_space(doubled, np.ones(160), np.zeros(160))
+        space = kernel_space(KeptGram(doubled), np.ones(160), np.zeros(160))
         assert isinstance(space, SpectralSpace)
         assert space.rank <= 80
         w = np.random.default_rng(0).normal(size=space.rank)
         a = space.coefficients(w)
         assert_allclose(a @ doubled @ a, w @ w, rtol=1e-3)
-        assert isinstance(kernel_space(K, np.ones(80), np.full(80, 0.1)), CholeskySpace)
+        assert isinstance(kernel_space(KeptGram(K), np.ones(80), np.full(80, 0.1)), CholeskySpace)
 
     def test_a_kernel_that_is_not_positive_definite(self):
         m = quiet(model(kernel=Sigmoid(1.0, -1.0), C_norm=1e-3), X, y)

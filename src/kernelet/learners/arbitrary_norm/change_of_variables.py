@@ -12,6 +12,7 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.learners.arbitrary_norm.kept_candidates import KeptColumns, KeptGram
 from kernelet.subspace.whitening import relative_rank_tolerance
 
 
@@ -121,11 +122,11 @@ class SpectralSpace:
 class CoefficientRegularizer(Protocol):
     """The matrix R of 1/2 a'R a."""
 
-    def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
+    def norm(self, gram: KeptGram, coefficients: FloatArray) -> float:
         """1/2 a'R a."""
         ...
 
-    def space(self, gram: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
+    def space(self, gram: KeptGram, d: FloatArray, e: FloatArray) -> RidgeSpace:
         """The space for R + Lambda, e = d^2 Lambda."""
         ...
 
@@ -133,18 +134,17 @@ class CoefficientRegularizer(Protocol):
 class KernelRegularizer:
     """R is the Gram matrix, whatever its rank."""
 
-    def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
-        return 0.5 * float(coefficients @ (gram @ coefficients))
+    def norm(self, gram: KeptGram, coefficients: FloatArray) -> float:
+        return 0.5 * gram.squared_norm(coefficients)
 
-    def space(self, gram: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
-        S = gram * d
-        S *= d[:, None]
+    def space(self, gram: KeptGram, d: FloatArray, e: FloatArray) -> RidgeSpace:
+        S = gram.scaled(d)
         S.flat[:: d.size + 1] += e
         # The factor of a matrix that is singular to working precision is noise in its last rows.
         floor = relative_rank_tolerance(d.size) * float(S.diagonal().sum())
         if float(e.min(initial=np.inf)) > floor:
             # S is symmetric, and its transpose in the order of LAPACK
-            L, fault = dpotrf(S.T if S.flags.c_contiguous else S, lower=1, clean=1)
+            L, fault = dpotrf(S.T if S.flags.c_contiguous else S, lower=1, clean=1, overwrite_a=1)
             if not fault:
                 return CholeskySpace(d, L)
         # also for a kernel that is not positive definite: its negative directions are left out
@@ -154,10 +154,10 @@ class KernelRegularizer:
 class RidgeRegularizer:
     """R is the identity; the Gram matrix does not matter."""
 
-    def norm(self, gram: FloatArray, coefficients: FloatArray) -> float:
+    def norm(self, gram: KeptGram, coefficients: FloatArray) -> float:
         return 0.5 * float(coefficients @ coefficients)
 
-    def space(self, gram: FloatArray, d: FloatArray, e: FloatArray) -> RidgeSpace:
+    def space(self, gram: KeptGram, d: FloatArray, e: FloatArray) -> RidgeSpace:
         return DiagonalSpace(d / np.sqrt(d * d + e))
 
 
@@ -170,7 +170,7 @@ REGULARIZERS: dict[str, CoefficientRegularizer] = {
 class RidgeFeatures:
     """The rows of K T, computed when they are asked for: n x m x m products for all of them."""
 
-    def __init__(self, K: FloatArray, space: RidgeSpace) -> None:
+    def __init__(self, K: KeptColumns, space: RidgeSpace) -> None:
         self.K = K
         self.space = space
 
@@ -181,20 +181,19 @@ class RidgeFeatures:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """K T w, by way of the coefficients."""
-        product: FloatArray = self.K @ self.space.coefficients(weights)
-        return product
+        return self.K.times(self.space.coefficients(weights))
 
     def take(self, index: NDArray[np.intp]) -> FloatArray:
         """Some rows."""
-        return self.space.features(self.K[index])
+        return self.space.features(self.K.rows(index))
 
     def take_all(self) -> FloatArray:
         """All rows."""
-        return self.space.features(self.K)
+        return self.space.features(self.K.all_rows())
 
     def weighted_sum(self, multipliers: FloatArray) -> FloatArray:
         """The sum of all rows, each times its multiplier."""
-        total: FloatArray = self.space.features((multipliers @ self.K)[None])[0]
+        total: FloatArray = self.space.features(self.K.weighted_sum(multipliers)[None])[0]
         return total
 
     def products(self, index: NDArray[np.intp]) -> FloatArray:

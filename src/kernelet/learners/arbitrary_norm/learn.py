@@ -162,7 +162,8 @@ def _problem(
     candidates: DistinctRows, kernel: Kernel, settings: NormSettings, size: float
 ) -> NormProblem:
     # 1 for labels and a Gaussian kernel, as in the paper; and the same problem in other units
-    first = size / (float(np.abs(candidates.gram).max()) or 1.0)
+    gram = candidates.gram
+    first = size / (max(float(gram.max()), -float(gram.min())) or 1.0)
     if not 0.0 < first < np.inf:
         raise ValueError(
             f"{kernel!r} has values of next to nothing, or more than any, on the rows; scale the "
@@ -170,7 +171,7 @@ def _problem(
         )
     return NormProblem(
         candidates.values,
-        candidates.gram,
+        gram,
         settings.regularizer,
         settings.tol,
         first,

@@ -19,6 +19,7 @@ from kernelet.learners.arbitrary_norm.change_of_variables import (
     RidgeFeatures,
     SharedFeatures,
 )
+from kernelet.learners.arbitrary_norm.kept_candidates import KeptColumns, KeptGram
 from kernelet.learners.arbitrary_norm.losses import Loss
 from kernelet.learners.arbitrary_norm.penalties import ReweightedPenalty
 from kernelet.solvers.parallel import one_thread_if_small
@@ -74,8 +75,8 @@ class FirstFeatures:
         """For what the penalty makes of the first coefficients, which are all alike."""
         if self._features is None:
             problem = self._problem
-            space = problem.regularizer.space(problem.gram, d, e)
-            self._features = SharedFeatures(problem.values, space)
+            space = problem.regularizer.space(KeptGram(problem.gram), d, e)
+            self._features = SharedFeatures(KeptColumns(problem.values), space)
         return self._features
 
 
@@ -136,8 +137,8 @@ def reweight(
     variables makes each problem a ridge problem over as many features as there are coefficients.
     Several losses with the same penalty share ``first``.
     """
-    K, gram = problem.values, problem.gram
-    epsilon, m = problem.epsilon, gram.shape[0]
+    K, gram = KeptColumns(problem.values), KeptGram(problem.gram)
+    epsilon, (n, m) = problem.epsilon, problem.values.shape
     index, alpha, intercept = np.arange(m), np.full(m, problem.first), 0.0
     anchor = alpha
     path: tuple[tuple[int, float], ...] = ()
@@ -145,7 +146,7 @@ def reweight(
     n_unsolved = 0
     for n_iter in range(1, max_iter + 1):
         scale = penalty.scale(anchor)
-        with one_thread_if_small(K.size * index.size):
+        with one_thread_if_small(n * index.size**2):
             if first is not None and n_iter == 1:
                 rows: RidgeFeatures = first(*scale)
             else:
@@ -162,9 +163,8 @@ def reweight(
             kept &= size > epsilon * largest
         if not kept.all():
             index, alpha, last = index[kept], alpha[kept], last[kept]
-            # half of the time of K[:, kept]
             (left,) = kept.nonzero()
-            K, gram = K.take(left, axis=1), gram[left].take(left, axis=1)
+            K, gram = K.keep(left), gram.keep(left)
         objective = norm + penalty.value(alpha) + fit.loss
         rose = bool(path) and objective > path[-1][1]
         at = SparseFit(index, alpha, intercept, objective, change, fit.gap)
