@@ -83,7 +83,7 @@ def in_terminal(texts: Sequence[str], folder: Path, number: int) -> None:
         writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
         writer.writerow([*texts[:11], texts[60]])
         writer.writerows([*row, texts[40 + place % 20]] for place, row in enumerate(rows))
-    shown = [_called("info", path), _called("evaluate", path, table, "-t", texts[60])]
+    shown = [_called("info", path), _called("evaluate", path, table, f"--target={texts[60]}")]
     for line in "\n".join(shown).split("\n"):
         assert line.isprintable() and not line.startswith("kernelet info: all is well"), line
     assert json.loads(_called("info", path, "--json"))["classes"] == list(texts[40:60])

@@ -1,6 +1,7 @@
 """Tables of every format, and what a person may find in them."""
 
 import bz2
+import csv
 import gzip
 import inspect
 import io
@@ -77,6 +78,15 @@ def test_formats_of_columns_agree(name, frame, call, tmp_path):
     assert document["training_error"] == pytest.approx(1 - reference.score(frame))
     done = call("predict", "m.kernelet", name, "--chunk", "37")
     assert done.out.split() == ["prediction", *reference.predict(frame)]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("names", [["a; b; c", "d, e", "f|g|h"], ["two\nlines", "a;b\t;", 'q""|']])
+def test_separators_in_quoted_names_do_not_count(names, separator, tmp_path):
+    table = pd.DataFrame(np.arange(12.0).reshape(4, 3), columns=names)
+    table.to_csv(tmp_path / "a.csv", index=False, sep=separator, quoting=csv.QUOTE_ALL)
+    read = read_table(Source(str(tmp_path / "a.csv"), "csv"))
+    assert_array_equal(read.column(names[1]), table[names[1]])
 
 
 def test_compressed_files_are_what_they_say(frame, tmp_path):

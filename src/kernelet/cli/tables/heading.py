@@ -24,6 +24,8 @@ _PIECE = 1 << 16
 _LONGEST_LINE = 1 << 26
 _LINE_END = re.compile("[\r\n]")
 _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
+# A cell in quotes, in which line ends and separators are part of a name.
+_QUOTED_CELL = re.compile(r'(?:(?<=[,;|\t\r\n])|\A) *"(?:[^"]|"")*+"(?=[,;|\t\r\n]|\Z)')
 
 
 class Rewound(io.RawIOBase):
@@ -68,13 +70,18 @@ def first_rows(source: Source, data: bytes, separator: str) -> list[list[str]]:
 
     A row that is cut off is left out, unless it is the only one.
     """
-    text = codecs.getincrementaldecoder(codec(source))(errors="replace").decode(data)
+    text = _text(source, data)
     lines = io.StringIO(text, newline="")
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):  # a cell beyond csv's limit: the rows before it will do
         rows.extend(csv.reader(lines, delimiter=separator, skipinitialspace=True))
     rows = [row for row in rows if row][0 if source.no_header else 1 :]
     return rows if len(rows) < 2 or text.endswith(("\r", "\n")) else rows[:-1]
+
+
+def _text(source: Source, data: bytes) -> str:
+    """The first bytes of a file as text, which may end within a character."""
+    return codecs.getincrementaldecoder(codec(source))(errors="replace").decode(data)
 
 
 def with_a_row(stream: IO[bytes], first: bytes) -> bytes:
@@ -128,6 +135,9 @@ def reading_options(source: Source, line: str, first: bytes) -> dict[str, Any]:
 
 def _guessed_separator(source: Source, line: str, first: bytes) -> str:
     """What occurs most often in the first line, unless that is the comma of names or numbers."""
+    unquoted = _LINE_END.split(_QUOTED_CELL.sub("", _text(source, first)), maxsplit=1)[0]
+    if any(separator in unquoted for separator in SEPARATORS):
+        line = unquoted
     likely = max(SEPARATORS, key=line.count)
     others = [other for other in SEPARATORS if other != likely and other in line]
     if likely != "," or not others:
