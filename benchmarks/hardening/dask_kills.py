@@ -6,6 +6,7 @@ do. The same holds where the scheduler restarts all workers, or is gone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -30,6 +31,8 @@ _PATIENCE = 20.0
 _PATIENCE_WITHOUT_SCHEDULER = 3.0
 # Seconds in which a worker that was killed is usually there again, several times over.
 _STARTED_WITHIN = 30.0
+# Times that workers are asked for their numbers, a second apart.
+_ATTEMPTS = 10
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "SparseSVC": lambda: kt.SparseSVC(5, C=1.0, max_iter=6, random_state=0),
@@ -87,6 +90,15 @@ def client() -> Any:
         _shared.append(started().get_client())
         _shared[0].wait_for_workers(2, timeout=10 * _STARTED_WITHIN)
     return _shared[0]
+
+
+def _pids(connected: Any) -> list[int]:
+    """The processes of the workers; one that has just been replaced may not answer at first."""
+    for _ in range(_ATTEMPTS - 1):
+        with contextlib.suppress(OSError):
+            return sorted(connected.run(os.getpid).values())
+        time.sleep(1.0)
+    return sorted(connected.run(os.getpid).values())
 
 
 def distant() -> tuple[Any, Any]:
@@ -169,7 +181,7 @@ def case(number: int) -> Outcome:
     elif group == RESTARTS:
         result, detail = disturbed(name, seconds, connected.restart)
     else:
-        pids = sorted(connected.run(os.getpid).values())
+        pids = _pids(connected)
         victim = pids[int(rng.integers(len(pids)))]
         result, detail = disturbed(name, seconds, lambda: os.kill(victim, signal.SIGKILL))
     good = ("as undisturbed", "our error", "not disturbed: the fit was over")
