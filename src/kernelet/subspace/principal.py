@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.subspace.eigenpairs import eigenpairs
 from kernelet.subspace.whitening import TransformedMap, relative_rank_tolerance, symmetric
 
 
@@ -79,7 +79,7 @@ class PrincipalMap(TransformedMap):
         gram = symmetric(kernel, np.asarray(kernel(Z, Z), dtype=np.float64))
         m = Z.shape[0]
         wanted = m if n_components is None else min(n_components, m)
-        eigenvalues, U = eigh(gram, subset_by_index=(m - wanted, m - 1), check_finite=False)
+        eigenvalues, U = eigenpairs(gram, wanted, check_finite=False)
         eigenvalues, U = eigenvalues[::-1], U[:, ::-1]
         rank = int(np.sum(eigenvalues > relative_rank_tolerance(m) * max(eigenvalues[0], 0.0)))
         if not rank:

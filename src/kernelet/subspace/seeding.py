@@ -189,11 +189,11 @@ def _given(vectors: Any, n_vectors: int | None, X: Any) -> NDArray[Any]:
     Z = np.array(vectors, dtype=X.dtype)
     if Z.ndim != 2 or Z.shape[0] == 0 or Z.shape[1] != X.shape[1]:
         raise ValueError(
-            f"the vectors given must have shape (n_vectors, {X.shape[1]}) for rows of "
-            f"{X.shape[1]} columns, got {Z.shape}."
+            "vectors given as init or landmarks must have shape "
+            f"(n_vectors, {X.shape[1]}) for rows of {X.shape[1]} columns, got {Z.shape}."
         )
     if not np.isfinite(Z).all():
-        raise ValueError("the vectors given contain NaN or infinity.")
+        raise ValueError("the vectors given as init or landmarks contain NaN or infinity.")
     if n_vectors is not None and n_vectors != Z.shape[0]:
         raise ValueError(
             f"n_vectors={n_vectors}, but {Z.shape[0]} vectors are given; make the two agree."

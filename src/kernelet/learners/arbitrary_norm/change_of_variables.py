@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.arbitrary_norm.kept_candidates import KeptColumns, KeptGram
+from kernelet.subspace.eigenpairs import eigenpairs
 from kernelet.subspace.whitening import relative_rank_tolerance
 
 
@@ -97,7 +97,7 @@ class SpectralSpace:
     @classmethod
     def of(cls, S: FloatArray, d: FloatArray) -> SpectralSpace:
         """Factor S = D R D + diag(e)."""
-        eigenvalues, vectors = eigh(S, check_finite=False)
+        eigenvalues, vectors = eigenpairs(S, check_finite=False)
         largest = max(float(eigenvalues[-1]), 0.0)
         kept = eigenvalues > relative_rank_tolerance(d.size) * largest
         return cls(d, vectors[:, kept], np.sqrt(eigenvalues[kept]))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.subspace.eigenpairs import eigenpairs
 
 # Pivots below this share of their diagonal have lost ten of their sixteen digits to cancellation:
 # the six that are left are too few for the last iterations.
@@ -57,7 +57,7 @@ class NewtonSystem:
             # a root of H that is accurate for each of its rows, however their sizes differ
             size = np.sqrt(np.diagonal(H))
             size = np.where(size > 0.0, size, 1.0)
-            values, vectors = eigh(H / np.outer(size, size), check_finite=False)
+            values, vectors = eigenpairs(H / np.outer(size, size), check_finite=False)
             root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * size
             scaled = A * np.sqrt(theta)[:, None]
             self.upper = np.asfortranarray(np.linalg.qr(np.vstack([scaled, root]), mode="r"))

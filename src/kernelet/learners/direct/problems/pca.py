@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.search.inner_problem import InnerSolution, Start, no_feature
+from kernelet.subspace.eigenpairs import eigenpairs
 
 
 class PrincipalProblem:
@@ -39,9 +39,8 @@ class PrincipalProblem:
         middle = self.share @ Phi
         centred = Phi - middle
         covariance = centred.T @ (self.share[:, None] * centred)
-        r = Phi.shape[1]
-        k = min(self.n_components, r)
-        values, W = eigh(covariance, subset_by_index=(r - k, r - 1))
+        k = min(self.n_components, Phi.shape[1])
+        values, W = eigenpairs(covariance, k)
         values, W = values[::-1], W[:, ::-1]
         scores = centred @ W
         # a component's sign is free: its longest score is positive, so refits agree

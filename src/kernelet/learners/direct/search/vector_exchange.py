@@ -8,11 +8,11 @@ budget and shrink it to a smaller one.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.learners.direct.search.objective import Evaluation, Objective
 from kernelet.subspace import WhitenedMap
+from kernelet.subspace.eigenpairs import eigenpairs
 
 # Rows looked at as candidates. Their Gram matrix, 2 MB, is updated for each row that is chosen; the
 # best of 500 random rows is among the best one percent of all with a probability of 0.99.
@@ -46,7 +46,7 @@ def removals(at: Evaluation, n_vectors: int) -> tuple[IndexArray, FloatArray]:
     K = at.kernel(at.vectors, at.vectors)
     # a kernel that is not positive definite may have negative values on its diagonal
     scale = np.sqrt(np.maximum(np.abs(np.diag(K)), np.finfo(float).tiny))
-    values, V = eigh(K / np.outer(scale, scale))
+    values, V = eigenpairs(K / np.outer(scale, scale))
     inverse = (V / np.maximum(values, _NULL)) @ V.T
     beta = at.coefficients * scale[:, None]
     left = np.ones(scale.size, dtype=bool)
