@@ -305,3 +305,22 @@ class TestExports:
         assert small.n_vectors_ == 3
         assert 0.0 < small.relative_error_ < 1.0
         assert output(small, X).shape == output(m, X).shape
+
+
+class TestRowsOutside:
+    """A solution leaves at most a share nu of the rows outside."""
+
+    def test_rows_around_the_origin_warn(self):
+        rows = np.random.default_rng(0).normal(size=(60, 3))
+        rows -= rows.mean(axis=0)
+        with pytest.warns(UserWarning, match=r"nu=0.1.*on all sides.*kernel='rbf'"):
+            SparseOneClassSVM(6, nu=0.1, kernel="linear", tol=1e-10, random_state=0).fit(rows)
+
+    @pytest.mark.parametrize("nu", [0.05, 0.3, 0.9])
+    @pytest.mark.parametrize("kernel", ["rbf", "linear"])
+    def test_others_do_not(self, nu, kernel):
+        rows = 3.0 + np.random.default_rng(0).normal(size=(60, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = SparseOneClassSVM(6, nu=nu, kernel=kernel, random_state=0).fit(rows)
+        assert np.mean(model.predict(rows) == -1) <= nu + 0.05

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.caller import warn_caller
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.base.constant_fits import warn_if_constant
 from kernelet.learners.base.fit_method import fit_method
 from kernelet.learners.base.lazy_prediction import lazy_methods
@@ -28,6 +29,12 @@ from kernelet.learners.direct.search.learn import INNER_SHARE
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import KernelMachine
 from kernelet.machine.reading import Reading
+
+# Scores this near to the boundary, as a share of those before the offset, are on it.
+_ON_THE_BOUNDARY = 1e-3
+# By how much the share of rows outside may exceed nu. It does not for an exact solution, but a few
+# rows may lie near the boundary.
+_MANY = 0.05
 
 
 @lazy_methods
@@ -205,7 +212,23 @@ class SparseOneClassSVM(
         learned = self._search_vectors([rows], data.kernel, data.rng)
         self.machine_ = self._store(learned, data.kernel)
         warn_if_constant(self, data.X)
+        if self.vector_bits is None:  # rounding moves rows across the boundary
+            self._warn_if_many_outside(data.X, data.weights)
         return self
+
+    def _warn_if_many_outside(self, X: Rows, weights: FloatArray) -> None:
+        """Warn if more rows lie outside than a solution leaves there."""
+        scores = self.machine_.decision_function(X)
+        size = float(np.abs(scores + self.offset_).max())
+        outside = float(weights @ (scores < -_ON_THE_BOUNDARY * size)) / float(weights.sum())
+        if outside > self.nu + _MANY:
+            warn_caller(
+                f"SparseOneClassSVM: {outside:.0%} of the training rows lie outside, by weight, "
+                f"with nu={self.nu:g}, because their scores are rounding errors: seen from the "
+                f"origin of the feature space of {self.machine_.kernel!r} the rows lie on all "
+                "sides, or a few are much longer than the others. Take kernel='rbf', or scale the "
+                "columns of X."
+            )
 
     @property
     def offset_(self) -> FloatArray:
