@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 from scipy.linalg import eigh
 
@@ -30,11 +32,11 @@ def eigenpairs(
     m = len(S)
     n = m if n_largest is None else n_largest
     which = None if n == m else (m - n, m - 1)
-    try:
+    with contextlib.suppress(np.linalg.LinAlgError):
         values, vectors = eigh(S, subset_by_index=which, check_finite=check_finite)
-    except np.linalg.LinAlgError:
-        # LAPACK's relatively robust representations do not find each matrix that is hardly more
-        # than rounding errors; divide and conquer does, for all eigenvalues
-        values, vectors = eigh(S, driver="evd", check_finite=False)
-        values, vectors = values[m - n :], vectors[:, m - n :]
-    return values, vectors
+        if values.size == n:
+            return values, vectors
+    # LAPACK's relatively robust representations fail on few matrices, those that are next to
+    # nothing or next to diagonal, and may return fewer values; divide and conquer finds them all
+    values, vectors = eigh(S, driver="evd", check_finite=False)
+    return values[m - n :], vectors[:, m - n :]
