@@ -6,6 +6,8 @@ vectors is in test_joint_objective.py.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -27,7 +29,7 @@ from kernelet.kernels import (
     width,
 )
 from kernelet.kernels.width import feature_gradient, gamma_gradient, with_gamma
-from kernelet.learners import SparseOneClassSVM, SparseSVC, SparseSVR
+from kernelet.learners import SparseKernelRidge, SparseOneClassSVM, SparseSVC, SparseSVR
 from kernelet.learners.direct.kernel_learning.guards import (
     HeldOutLoss,
     HeldOutVolume,
@@ -318,3 +320,13 @@ class TestOneClass:
             ValueError, match="learn_kernel must be one of True, False; got 'features'"
         ):
             SparseOneClassSVM(5, learn_kernel="features").fit(rows)
+
+
+def test_a_gamma_whose_factor_overflows_is_named():
+    """Five times gamma is infinite, and a column is constant."""
+    rows = np.array([[1.0, 1.0], [2.0, 1.0], [4.0, 1.0]])
+    model = SparseKernelRidge(2, kernel="matern52", gamma=1e308, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="lower gamma"):
+            model.fit(rows, np.array([0.0, 1.0, 0.5]))

@@ -41,7 +41,7 @@ def are_distances_precise(extent: FloatArray, kernel: RadialKernel, dtype: type)
     At a gamma that makes distances of 10^14 it is noise, if it does not overflow. ``extent`` is
     that of the `GrowingSample`.
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity times a column of nothing: NaN
         farthest = np.square(np.sqrt(abs(kernel.factor)) * extent).sum()
     return bool(np.finfo(dtype).eps * farthest < _LARGEST_ERROR)
 
