@@ -95,7 +95,7 @@ def client() -> Any:
 def _pids(connected: Any) -> list[int]:
     """The processes of the workers; one that has just been replaced may not answer at first."""
     for _ in range(_ATTEMPTS - 1):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, KeyError):  # a worker is gone before it answers
             return sorted(connected.run(os.getpid).values())
         time.sleep(1.0)
     return sorted(connected.run(os.getpid).values())
