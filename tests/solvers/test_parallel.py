@@ -143,20 +143,29 @@ def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
     assert len(seen) > 1 and all(threads == {1} for threads in seen)
 
 
-def test_ctrl_c_while_threads_are_started_leaves_none_at_work(monkeypatch):
-    """An executor does not wait for a thread whose start was interrupted."""
-    start, started, begun = threading.Thread.start, [], []
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_ctrl_c_while_threads_are_started_leaves_none_at_work(is_hidden, monkeypatch):
+    """An executor does not wait for a thread whose start was interrupted.
+
+    Locks of the thread may make an error of their own of Ctrl-C.
+    """
+    start, started, begun, heard = threading.Thread.start, [], [], []
 
     def interrupted(thread):
         start(thread)
         started.append(thread)
         time.sleep(0.05)  # until it has taken its item
-        raise KeyboardInterrupt
+        try:
+            raise KeyboardInterrupt
+        finally:
+            if is_hidden:
+                threading.Lock().release()
 
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            map_in_threads(begun.append, range(3), 2)
+            map_in_threads(begun.append, range(3), 2, lambda: heard.append(True))
+    assert heard == [True]
     for thread in started:
         thread.join(60)
     assert len(started) == 1

@@ -81,9 +81,16 @@ def map_in_threads(
         except BaseException as error:
             if not all_there.is_set():
                 is_given_up.set()
-            if isinstance(error, KeyboardInterrupt) and on_interrupt is not None:
+            # Ctrl-C within the locks of a thread that is being started may become an error there
+            is_hidden = isinstance(error, RuntimeError) and isinstance(
+                error.__context__, KeyboardInterrupt
+            )
+            is_interrupt = is_hidden or isinstance(error, KeyboardInterrupt)
+            if is_interrupt and on_interrupt is not None:
                 on_interrupt()
             executor.shutdown(wait=False, cancel_futures=True)
+            if is_hidden:
+                raise KeyboardInterrupt from error
             raise
         finally:
             all_there.set()
