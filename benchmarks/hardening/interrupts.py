@@ -67,7 +67,7 @@ class Watch:
             names.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
             frame = frame.f_back
         self.where = " < ".join(names[:_NAMES_SHOWN])
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # whose handler may be another one for a moment
 
 
 @contextmanager

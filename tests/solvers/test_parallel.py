@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -143,23 +145,15 @@ def test_reweighting_and_exact_margins_use_one_for_few_rows(monkeypatch):
     assert len(seen) > 1 and all(threads == {1} for threads in seen)
 
 
-@pytest.mark.parametrize("is_hidden", [False, True])
-def test_ctrl_c_while_threads_are_started_leaves_none_at_work(is_hidden, monkeypatch):
-    """An executor does not wait for a thread whose start was interrupted.
-
-    Locks of the thread may make an error of their own of Ctrl-C.
-    """
+def test_an_error_while_threads_are_started_leaves_none_at_work(monkeypatch):
+    """An executor does not wait for a thread whose start was interrupted."""
     start, started, begun, heard = threading.Thread.start, [], [], []
 
     def interrupted(thread):
         start(thread)
         started.append(thread)
         time.sleep(0.05)  # until it has taken its item
-        try:
-            raise KeyboardInterrupt
-        finally:
-            if is_hidden:
-                threading.Lock().release()
+        raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", interrupted)
@@ -170,3 +164,29 @@ def test_ctrl_c_while_threads_are_started_leaves_none_at_work(is_hidden, monkeyp
         thread.join(60)
     assert len(started) == 1
     assert begun == []
+
+
+def test_ctrl_c_waits_until_threads_are_started(monkeypatch):
+    """Within the locks of a thread it would leave one that never begins."""
+    start, started, before = threading.Thread.start, [], signal.getsignal(signal.SIGINT)
+
+    def pressed(thread):
+        signal.raise_signal(signal.SIGINT)
+        start(thread)
+        started.append(thread)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            map_in_threads(lambda item: item, range(3), 2)
+    assert len(started) == 2
+    for thread in started:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_other_threads_start_threads(monkeypatch):
+    """Signals reach the main thread only, and handlers are its own."""
+    with ThreadPoolExecutor(1) as executor:
+        assert executor.submit(map_in_threads, abs, range(-3, 0), 2).result() == [3, 2, 1]

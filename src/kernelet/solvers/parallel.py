@@ -11,6 +11,7 @@ from threading import Event
 from typing import TypeVar
 
 from kernelet.kernels.numerics.blocks import all_blas_threads, find_libraries_again, one_blas_thread
+from kernelet.kernels.numerics.starting_threads import ctrl_c_waits
 
 # SciPy's BLAS is held to one thread as well as NumPy's.
 import_module("scipy.linalg")
@@ -70,7 +71,8 @@ def map_in_threads(
 
     with one_blas_thread(), ThreadPoolExecutor(n_threads) as executor:
         try:
-            futures = [executor.submit(begin, item) for item in items]
+            with ctrl_c_waits():
+                futures = [executor.submit(begin, item) for item in items]
             all_there.set()
             results = []
             for future in futures:
@@ -81,16 +83,9 @@ def map_in_threads(
         except BaseException as error:
             if not all_there.is_set():
                 is_given_up.set()
-            # Ctrl-C within the locks of a thread that is being started may become an error there
-            is_hidden = isinstance(error, RuntimeError) and isinstance(
-                error.__context__, KeyboardInterrupt
-            )
-            is_interrupt = is_hidden or isinstance(error, KeyboardInterrupt)
-            if is_interrupt and on_interrupt is not None:
+            if isinstance(error, KeyboardInterrupt) and on_interrupt is not None:
                 on_interrupt()
             executor.shutdown(wait=False, cancel_futures=True)
-            if is_hidden:
-                raise KeyboardInterrupt from error
             raise
         finally:
             all_there.set()

@@ -19,6 +19,7 @@ import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.numerics.shared_setting import SharedSetting
+from kernelet.kernels.numerics.starting_threads import ctrl_c_waits
 
 # Below this many elements of scratch and output (16 MB in double precision, some milliseconds of
 # work), starting threads costs more than they save.
@@ -99,7 +100,9 @@ def run_blocks(
                 task(start, min(start + length, n_rows), workspace)
 
     with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
-        for future in [pool.submit(work) for _ in range(n_threads)]:
+        with ctrl_c_waits():
+            futures = [pool.submit(work) for _ in range(n_threads)]
+        for future in futures:
             future.result()
 
 
