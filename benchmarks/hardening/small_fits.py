@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_info
 
 import kernelet as kt
 from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.silence import restoring_filters
 from kernelet.rows import Chunks
 
 Rows = tuple[Any, Any]
@@ -90,7 +91,8 @@ class Compressed(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit both."""
-        svm = SVC().fit(X, y)
+        # fits of scikit-learn's own in several threads leave warning filters changed
+        svm = restoring_filters(SVC().fit)(X, y)
         self.model_ = kt.compress(svm, 4, X, y, refit="direct", random_state=0)
         return self
 

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import multiclass
 
 from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
 from kernelet.kernels.numerics.deviations import mean_squared_deviations
+from kernelet.kernels.silence import restoring_filters
 from kernelet.rows.block import largest_number, stored_numbers
 from kernelet.rows.pieces import Piece, Pieces
 
 # Rows that are looked at together: their copies in double precision have to fit beside the piece,
 # and for some hundred columns they take some tens of MB.
 _AT_ONCE = 65_536
+
+check_classification_targets = restoring_filters(multiclass.check_classification_targets)
 
 
 @dataclass(eq=False)

@@ -14,11 +14,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, column_or_1d
+from sklearn.utils.validation import _num_samples
 
+from kernelet.kernels.silence import restoring_filters
+from kernelet.learners.base.validation import check_classification_targets, column_or_1d
 from kernelet.selection.budgets import Candidate, Candidates
 from kernelet.selection.cost import kernel_step, microseconds_per_row, model_bytes, vectors_used
 from kernelet.selection.routing import Routed, routing_enabled
@@ -94,6 +96,14 @@ def checked_targets(estimator: Any, y: Any) -> Any:
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
     return y
+
+
+@restoring_filters
+def splits_of(
+    cv: Any, X: Any, y: Any, stratified: bool, parameters: Parameters
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training and test rows of each fold."""
+    return list(check_cv(cv, y, classifier=stratified).split(X, y, **parameters))
 
 
 def run_fold(
@@ -196,7 +206,9 @@ def _outcomes(
             fitted = time.perf_counter()
             if getattr(kernel_step(model), "interrupted_", False):
                 raise KeyboardInterrupt  # the model has caught it, to remain usable
-            value = task.scorer(model, *(part for part in held_out if part is not None), **score)
+            # scorers check their arguments as estimators do
+            scorer = restoring_filters(task.scorer)
+            value = scorer(model, *(part for part in held_out if part is not None), **score)
             scored = time.perf_counter()
             if not isinstance(value, Real):
                 raise ValueError(f"scoring must give one number, got {value!r}.")

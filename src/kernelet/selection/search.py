@@ -25,7 +25,7 @@ from kernelet.selection.callbacks import reporting
 from kernelet.selection.cost import model_bytes
 from kernelet.selection.cross_validation import run_folds
 from kernelet.selection.delegation import ChosenModel
-from kernelet.selection.folds import Fold, FoldTask, Scorer, checked_targets
+from kernelet.selection.folds import Fold, FoldTask, Scorer, checked_targets, splits_of
 from kernelet.selection.results import check_failures, reference_results, tabulate
 from kernelet.selection.routing import make_router, route, routing_enabled
 from kernelet.selection.rules import Choice, LimitError, check_rule, target_of, within_limits
@@ -221,8 +221,7 @@ class BudgetSearchCV(CallbackSupportMixin, MetaEstimatorMixin, ChosenModel):
             self.verbose,
             self.target,
         )
-        splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
-        splits = list(splitter.split(X, y, **routed.split))
+        splits = splits_of(self.cv, X, y, is_classifier(estimator), routed.split)
         with reporting(self, len(splits) + bool(self.refit), X=X, y=y) as report:
             folds = run_folds(task, X, y, splits, self.n_jobs, report)
             chosen = self._choose(task, folds, limits)

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
 from kernelet.kernels import Kernel
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.base.out_of_core import OutOfCoreData, out_of_core_data, set_of_pieces
 from kernelet.learners.base.training_data import TrainingData, labelled_data
-from kernelet.learners.base.validation import check_sample_weight
+from kernelet.learners.base.validation import check_sample_weight, column_or_1d
 from kernelet.rows import Block, is_distant
 from kernelet.rows.batches import BatchPieces
 from kernelet.solvers.enclosing_ball.expansions import NOWHERE, Directions, share_left

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.fixes import parse_version
-from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kernelet.kernels.silence import silenced
 from kernelet.learners.base.parameters import choice
+from kernelet.learners.base.validation import column_or_1d
 from kernelet.learners.compression.calibrated_classifier import (
     CALIBRATED_KINDS,
     CALIBRATIONS_OF,

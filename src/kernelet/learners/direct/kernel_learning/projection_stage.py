@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.extmath import randomized_svd
+from sklearn.utils import extmath
 
 from kernelet.kernels import Kernel, ProjectedFeatures
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.kernels.radial import RadialKernel
+from kernelet.kernels.silence import restoring_filters
 from kernelet.learners.direct.kernel_learning.input_stage import Active, InputStage, StandardRows
 
 # Combinations of features, unless a rank is given: all of them wherever a projection is the
@@ -17,6 +18,8 @@ DEFAULT_RANK = 20
 # starts.
 _ROWS = 10_000
 _POWER_ITERATIONS = 4
+
+randomized_svd = restoring_filters(extmath.randomized_svd)
 
 
 class ProjectionStage(InputStage):
