@@ -283,6 +283,20 @@ class TestSpaces:
             assert_allclose(space.weights(a), w, rtol=1e-6, atol=1e-9)
             assert_allclose(space.features(K) @ w, K @ a, rtol=1e-8, atol=1e-20)
 
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_a_matrix_with_negative_directions_loses_these_alone(self, order):
+        """A Cholesky factor is tried first, and must not be what is left of the matrix."""
+        A = np.random.default_rng(0).normal(size=(6, 6))
+        d, e = np.linspace(0.5, 1.0, 6), np.full(6, 0.1)
+        G = np.asarray(A + A.T, order=order)
+        space = REGULARIZERS["kernel"].space(KeptGram(G), d, e)
+        assert isinstance(space, SpectralSpace)
+        values, V = np.linalg.eigh(G * np.outer(d, d) + np.diag(e))
+        kept = values > 0.0
+        assert 0 < space.rank == np.count_nonzero(kept) < 6
+        expected = np.outer(d, d) * ((V[:, kept] / values[kept]) @ V[:, kept].T)
+        assert_allclose(space.features(np.eye(6)) @ space.features(np.eye(6)).T, expected)
+
     def test_a_singular_matrix_loses_directions_and_not_its_function(self):
         doubled = np.block([[K, K], [K, K]])
         kernel_space = REGULARIZERS["kernel"].space

@@ -138,8 +138,7 @@ class KernelRegularizer:
         return 0.5 * gram.squared_norm(coefficients)
 
     def space(self, gram: KeptGram, d: FloatArray, e: FloatArray) -> RidgeSpace:
-        S = gram.scaled(d)
-        S.flat[:: d.size + 1] += e
+        S = _regularized(gram, d, e)
         # The factor of a matrix that is singular to working precision is noise in its last rows.
         floor = relative_rank_tolerance(d.size) * float(S.diagonal().sum())
         if float(e.min(initial=np.inf)) > floor:
@@ -147,8 +146,16 @@ class KernelRegularizer:
             L, fault = dpotrf(S.T if S.flags.c_contiguous else S, lower=1, clean=1, overwrite_a=1)
             if not fault:
                 return CholeskySpace(d, L)
+            S = _regularized(gram, d, e)  # LAPACK has written over it
         # also for a kernel that is not positive definite: its negative directions are left out
         return SpectralSpace.of(S, d)
+
+
+def _regularized(gram: KeptGram, d: FloatArray, e: FloatArray) -> FloatArray:
+    """D G D + diag(e)."""
+    S = gram.scaled(d)
+    S.flat[:: d.size + 1] += e
+    return S
 
 
 class RidgeRegularizer:

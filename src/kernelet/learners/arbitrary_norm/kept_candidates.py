@@ -12,7 +12,7 @@ _FEW = 0.6
 
 
 class KeptColumns:
-    """Some columns of K, in products that cost little more than with these alone.
+    """Some columns of K, in products that cost less than twice as much as with these alone.
 
     Parameters
     ----------
@@ -56,11 +56,7 @@ class KeptColumns:
 
     def times(self, coefficients: FloatArray) -> FloatArray:
         """Their linear combination."""
-        if self._left is not None:
-            whole = np.zeros(self._K.shape[1])
-            whole[self._left] = coefficients
-            coefficients = whole
-        product: FloatArray = self._K @ coefficients
+        product: FloatArray = self._K @ _of_all(coefficients, self._left, self._K.shape[1])
         return product
 
     def weighted_sum(self, weights: FloatArray) -> FloatArray:
@@ -109,8 +105,14 @@ class KeptGram:
 
     def squared_norm(self, coefficients: FloatArray) -> float:
         """a'G a."""
-        if self._left is not None:
-            whole = np.zeros(self._G.shape[0])
-            whole[self._left] = coefficients
-            coefficients = whole
-        return float(coefficients @ (self._G @ coefficients))
+        a = _of_all(coefficients, self._left, self._G.shape[0])
+        return float(a @ (self._G @ a))
+
+
+def _of_all(coefficients: FloatArray, left: IndexArray | None, m: int) -> FloatArray:
+    """Coefficients of all m candidates, from those of candidates that are left."""
+    if left is None:
+        return coefficients
+    whole = np.zeros(m)
+    whole[left] = coefficients
+    return whole

@@ -91,7 +91,7 @@ class HingeLoss:
     y : ndarray of shape (n,)
     costs : ndarray of shape (n,)
     tol : float, default=1e-6
-        Relative duality gap of the small problems.
+        Relative duality gap of the small problems, at most.
     """
 
     def __init__(self, y: FloatArray, costs: FloatArray, tol: float = 1e-6) -> None:
