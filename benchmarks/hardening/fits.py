@@ -102,9 +102,10 @@ def _unclear(error: Exception, parameters: Parameters) -> str | None:
     where = f"{frames[-1].filename.rpartition('src/')[2]}:{frames[-1].lineno}"
     words = f"{type(error).__name__}: {error} ({where})"
     inner, its = parameters.get("of", ("", {}))
-    ours = [frame.filename.startswith(_SOURCES[0]) for frame in frames]
-    its_own = ["sklearn" in frame.filename for frame in frames]
-    if inner in SKLEARN and any(its_own) and not any(ours[its_own.index(True) :]):
+    files = [frame.filename for frame in frames]
+    its_own = not any(file.startswith(_SOURCES[0]) for file in files)
+    is_in_sklearn = "sklearn" in files[-1] or (its_own and any("sklearn" in file for file in files))
+    if inner in SKLEARN and is_in_sklearn:
         return None  # a model that scikit-learn could not fit
     is_ours = type(error).__module__.startswith("kernelet") and isinstance(error, ValueError)
     if type(error) not in (ValueError, TypeError) and not is_ours:

@@ -58,7 +58,8 @@ def check(name: str, parameters: Parameters, model: Any, problem: Problem, is_wa
     if "predict_proba" in found:
         _check_probabilities(found["predict_proba"])
     if getattr(model, "classes_", None) is not None:
-        _check_labels(name, model, found, problem)
+        is_lost = inner in ("SVC", "NuSVC") and name == "compress" and is_warned
+        _check_labels(model, found, problem, is_lost)
     if is_warned or ("of" in parameters and name != "TableModel"):
         return
     weights = problem.positive_weights
@@ -75,11 +76,16 @@ def _check_probabilities(shares: np.ndarray) -> None:
         raise Defect("probabilities do not add up to 1, or are negative")
 
 
-def _check_labels(name: str, model: Any, found: dict[str, np.ndarray], problem: Problem) -> None:
-    """Labels are those of y, and of the highest score."""
+def _check_labels(
+    model: Any, found: dict[str, np.ndarray], problem: Problem, is_lost: bool
+) -> None:
+    """Labels are those of y, and of the highest score.
+
+    A compressed SVC may have lost a class, and a warning says so.
+    """
     classes, y = np.asarray(model.classes_), np.asarray(problem.y)
     known = [np.unique(y)]
-    if name == "compress":
+    if is_lost:
         # an SVC has no machine of a class without weight, and calls the others by the first labels
         known.append(known[0][: np.unique(y[problem.positive_weights > 0.0]).size])
     if not any(np.array_equal(classes, some) for some in known):

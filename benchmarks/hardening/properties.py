@@ -143,7 +143,8 @@ def units_of_features(fitted: Fit, rng: np.random.Generator) -> bool:
     if changed is None or changed.get("fit_inverse_transform"):
         return False
     given = fitted.problem.plain
-    if not given.rows[given.positive_weights > 0.0].var():
+    is_scaled = fitted.parameters.get("gamma", "scale") == "scale"
+    if is_scaled and not given.rows[given.positive_weights > 0.0].var():
         return False  # without a variance gamma="scale" is 1, as in scikit-learn, in any unit
     first = fitted.again(given)
     scaled = replace(given, X=factor * given.X, rows=factor * given.rows)
@@ -202,7 +203,7 @@ def one_row(fitted: Fit, rng: np.random.Generator) -> bool:
         return False  # one row alone is read as another kind of column
     sums = sizes_of_terms(fitted.model, given.rows)
     terms = 1e-3 * float(sums.max(initial=0.0))
-    if sums.shape[1] > 1:
+    if hasattr(fitted.model, "decision_function_shape_"):
         scores = fitted.model.machine_.decision_function(given.rows[[one]])
         if (np.abs(scores) <= 1e-12 * sums[one]).any():
             return False  # votes of pairs of classes jump where a score is zero up to rounding
@@ -232,7 +233,7 @@ def sparse_rows(fitted: Fit, rng: np.random.Generator) -> bool:
         if "sparse" in str(error).lower():
             return False
         raise
-    if fitted.parameters.get("landmarks") in ("greedy", "sgma"):
+    if str(fitted.parameters.get("landmarks")) in ("greedy", "sgma"):
         return True
     if not {"init", "max_iter"} <= vars(other).keys() or vars(other)["n_vectors"] is None:
         same_or_as_good(replace(fitted, model=dense, problem=given), other)

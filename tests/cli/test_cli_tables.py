@@ -19,6 +19,7 @@ import kernelet as package
 from command_line import Called, flowers
 from export_bounds import OURS
 from kernelet.cli import main, methods
+from kernelet.cli.errors import DataError
 from kernelet.cli.labels import codes_of, text_of, training_labels
 from kernelet.cli.metrics import Confusion
 from kernelet.cli.output import plain
@@ -87,6 +88,21 @@ def test_separators_in_quoted_names_do_not_count(names, separator, tmp_path):
     table.to_csv(tmp_path / "a.csv", index=False, sep=separator, quoting=csv.QUOTE_ALL)
     read = read_table(Source(str(tmp_path / "a.csv"), "csv"))
     assert_array_equal(read.column(names[1]), table[names[1]])
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [(["2020\nsales", "2021\nsales"], None), (["a", "b\nc", "a"], "two columns called 'a'")],
+)
+def test_names_of_several_lines_are_looked_at(names, words, tmp_path):
+    lines = [",".join(f'"{name}"' for name in names), "1,2,3"[: 2 * len(names) - 1]]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    source = Source(str(tmp_path / "a.csv"), "csv")
+    if words is None:
+        assert read_table(source).column(names[0]) == 1.0
+    else:
+        with pytest.raises(DataError, match=words):
+            read_table(source)
 
 
 def test_compressed_files_are_what_they_say(frame, tmp_path):

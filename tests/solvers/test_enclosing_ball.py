@@ -480,6 +480,23 @@ class TestCoreSet:
         assert_allclose(K @ a, [1.0, 1.0, 1.0])
         assert_allclose(a.sum(), 1.0)
 
+    @pytest.mark.parametrize("seed", range(10))
+    def test_points_that_depend_on_others_take_their_place(self, seed):
+        """Gram matrices of rank 3, whose minimum is that of the rows themselves."""
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(12, 3)) + np.array([3.0, 0.0, 0.0])
+        rows *= rng.uniform(0.2, 2.0, size=(12, 1))
+        K = rows @ rows.T
+        _, a = settle(K, FreePoints.none(), np.zeros(12), 1e-10)
+        assert (a >= 0.0).all()
+        assert (K @ a >= 1.0 - 1e-6).all()
+        assert_allclose(a @ K @ a, a.sum(), rtol=1e-6)  # no gap
+
+    def test_the_shorter_of_two_equal_directions_is_the_one(self):
+        K = np.array([[4.0, 2.0], [2.0, 1.0]])
+        _, a = settle(K, FreePoints.none(), np.zeros(2), 1e-9)
+        assert_allclose(a, [0.0, 1.0])
+
     def test_a_matrix_that_is_not_positive_definite_ends_in_numbers(self):
         """Directions that are orthogonal to 1e-7 only leave such matrices of equal points."""
         K = np.full((40, 40), -1.0) + np.diag(np.full(40, 2.0))

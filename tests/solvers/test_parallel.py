@@ -186,7 +186,7 @@ def test_ctrl_c_waits_until_threads_are_started(monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_other_threads_start_threads(monkeypatch):
+def test_other_threads_start_threads():
     """Signals reach the main thread only, and handlers are its own."""
     with ThreadPoolExecutor(1) as executor:
         assert executor.submit(map_in_threads, abs, range(-3, 0), 2).result() == [3, 2, 1]

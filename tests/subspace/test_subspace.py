@@ -535,7 +535,7 @@ def test_given_vectors_are_copied(n_vectors, form):
 @pytest.mark.parametrize(
     ("n_vectors", "method", "message"),
     [
-        (3, "kmean", "'greedy', 'kmeans', 'random', 'sgma', or be an array; got 'kmean'"),
+        (3, "kmean", "'greedy', 'kmeans', 'random', 'sgma', or an array; got 'kmean'"),
         (0, "random", "n_vectors must be at least 1, got 0"),
         (None, "random", "n_vectors must be at least 1, got None"),
         (3, [[1.0, 2.0]], "n_vectors=3, but 1 vectors are given"),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kernelet.kernels.numerics.arrays import RowMatrix
 from kernelet.kernels.numerics.blocks import available_threads, one_blas_thread
+from kernelet.kernels.numerics.starting_threads import ctrl_c_waits
 
 R = TypeVar("R")
 
@@ -97,7 +98,8 @@ def in_threads(calls: Iterable[Callable[[], R]], n_threads: int) -> Iterator[R]:
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for call in calls:
-                waiting.append(pool.submit(call))
+                with ctrl_c_waits():
+                    waiting.append(pool.submit(call))
                 if len(waiting) > n_threads:
                     yield waiting.popleft().result()
             while waiting:

@@ -59,8 +59,9 @@ def map_in_threads(
     n_threads = min(len(items), (os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
     if n_threads <= 1:
         return [function(item) for item in items]
-    # Nothing begins before all threads are there: Ctrl-C while one is being started leaves it out
-    # of the executor's list, which would not wait for it. Then nothing begins at all.
+    # Nothing begins before all threads are there: an error while one is being started, as where the
+    # system has no more, leaves it out of the executor's list, which would not wait for it. Then
+    # nothing begins at all.
     all_there, is_given_up = Event(), Event()
 
     def begin(item: T) -> R:

@@ -82,10 +82,7 @@ def seed_vectors(
         return _given(method, n_vectors, rows.X)
     if method not in SEEDERS:
         known = ", ".join(repr(name) for name in sorted(SEEDERS))
-        raise ValueError(
-            f"vectors can start ('init') or be chosen ('landmarks') by {known}, or be an array; "
-            f"got {method!r}."
-        )
+        raise ValueError(f"init must be one of {known}, or an array; got {method!r}.")
     if n_vectors is None or n_vectors < 1:
         raise ValueError(f"n_vectors must be at least 1, got {n_vectors}.")
     vectors = SEEDERS[method](rows, n_vectors, kernel, check_random_state(random_state))

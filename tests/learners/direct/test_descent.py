@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import optimize
+from scipy import optimize, sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import interrupts
@@ -28,7 +28,7 @@ KERNEL = Gaussian(1.0)
 
 
 def svm(rows=X, kernel=KERNEL, C=10.0, tol=1e-7):
-    return MarginalObjective(rows, kernel, SVMProblem(Y, np.full(len(rows), C), tol=tol))
+    return MarginalObjective(rows, kernel, SVMProblem(Y, np.full(len(Y), C), tol=tol))
 
 
 def search(objective, Z, **options):
@@ -251,10 +251,14 @@ def test_the_unit_of_the_data_does_not_matter(start, good, scale):
 
 @pytest.mark.parametrize("factor", [2.0**-12, 2.0**12])
 @pytest.mark.parametrize("rows", [[0], [5, 5, 5]])
-def test_the_first_step_of_vectors_without_a_spread_has_the_unit_of_the_rows(rows, factor):
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_the_first_step_of_vectors_without_a_spread_has_the_unit_of_the_rows(
+    container, rows, factor
+):
     """One vector, or equal ones, do not say how far a step should go."""
     one = search(svm(), X[rows], max_iter=1).best
-    other = search(svm(factor * X, Gaussian(1.0 / factor**2)), factor * X[rows], max_iter=1).best
+    objective = svm(container(factor * X), Gaussian(1.0 / factor**2))
+    other = search(objective, factor * X[rows], max_iter=1).best
     assert_allclose(other.value, one.value, rtol=1e-6)
     assert_allclose(other.vectors / factor, one.vectors, rtol=1e-6)
 

@@ -141,12 +141,12 @@ def test_a_search_on_the_grid_ends_lower_than_the_nearest_points():
         assert values[1] - lowest < {2: 0.9}.get(bits, 0.75) * (values[0] - lowest)
 
 
+@pytest.mark.parametrize("n_vectors", [1, 8])
 @pytest.mark.parametrize("factor", [2.0**-12, 2.0**12])
-def test_the_search_on_the_grid_does_not_depend_on_the_unit_of_the_rows(factor):
-    one = SparseSVC(8, gamma=1.0, learn_kernel=False, vector_bits=4, random_state=0).fit(X, y)
-    other = SparseSVC(
-        8, gamma=1.0 / factor**2, learn_kernel=False, vector_bits=4, random_state=0
-    ).fit(factor * X, y)
+def test_the_search_on_the_grid_does_not_depend_on_the_unit_of_the_rows(factor, n_vectors):
+    parameters = {"learn_kernel": False, "vector_bits": 4, "random_state": 0}
+    one = SparseSVC(n_vectors, gamma=1.0, **parameters).fit(X, y)
+    other = SparseSVC(n_vectors, gamma=1.0 / factor**2, **parameters).fit(factor * X, y)
     assert_allclose(other.machine_.vectors / factor, one.machine_.vectors, rtol=1e-6)
     assert_allclose(other.decision_function(factor * X), one.decision_function(X), rtol=1e-6)
 

@@ -111,7 +111,7 @@ def reading_options(source: Source, line: str, first: bytes) -> dict[str, Any]:
     """What pandas must know to read a file that begins with this line, and with these bytes."""
     separator = source.separator or _guessed_separator(source, line, first)
     try:
-        cells = next(csv.reader([line], delimiter=separator), [])
+        cells = _heading(source, line, first, separator)
     except (csv.Error, TypeError) as error:  # a cell beyond csv's limit; a separator of two letters
         raise DataError(
             f"the first line of {source.name} cannot be split into cells by {separator!r} "
@@ -131,6 +131,12 @@ def reading_options(source: Source, line: str, first: bytes) -> dict[str, Any]:
         "index_col": False,
         "skipinitialspace": True,
     }
+
+
+def _heading(source: Source, line: str, first: bytes, separator: str) -> list[str]:
+    """The cells of the first line, which goes on where a name in quotes holds a line end."""
+    whole = io.StringIO(_text(source, first), newline="") if '"' in line else [line]
+    return next(csv.reader(whole, delimiter=separator, skipinitialspace=True), [])
 
 
 def _guessed_separator(source: Source, line: str, first: bytes) -> str:
@@ -156,7 +162,7 @@ def _guessed_separator(source: Source, line: str, first: bytes) -> str:
 def _widths(source: Source, line: str, first: bytes, separator: str) -> set[int]:
     """How many cells the heading and the first rows have: one number if the separator is right."""
     with contextlib.suppress(csv.Error):
-        heading = next(csv.reader([line], delimiter=separator), [])
+        heading = _heading(source, line, first, separator)
         return {len(heading), *map(len, first_rows(source, first, separator))}
     return set()
 

@@ -32,8 +32,7 @@ from kernelet.machine.reading import Reading
 
 # Scores this near to the boundary, as a share of those before the offset, are on it.
 _ON_THE_BOUNDARY = 1e-3
-# By how much the share of rows outside may exceed nu. It does not for an exact solution, but a few
-# rows may lie near the boundary.
+# An exact solution leaves at most nu outside; a few rows near the boundary may be on either side.
 _MANY = 0.05
 
 
@@ -224,10 +223,10 @@ class SparseOneClassSVM(
         if outside > self.nu + _MANY:
             warn_caller(
                 f"SparseOneClassSVM: {outside:.0%} of the training rows lie outside, by weight, "
-                f"with nu={self.nu:g}, because their scores are rounding errors: seen from the "
-                f"origin of the feature space of {self.machine_.kernel!r} the rows lie on all "
-                "sides, or a few are much longer than the others. Take kernel='rbf', or scale the "
-                "columns of X."
+                f"with nu={self.nu:g}; an exact solution leaves no more than nu. Probably the "
+                "scores are rounding errors, because seen from the origin of the feature space of "
+                f"{self.machine_.kernel!r} the rows lie on all sides, or a few are much longer "
+                "than the others. Take kernel='rbf', or scale the columns of X."
             )
 
     @property

@@ -41,11 +41,11 @@ def settle(
     >>> a
     array([1., 1., 0.])
     """
-    a = a.copy()
+    a, can_join = a.copy(), np.ones(a.size, dtype=bool)
     # each round takes a point in, few more than once: the limit is for circles made of rounding
     for _ in range(10 * a.size + 100):
         # most points are free
-        others = (a <= 0.0).nonzero()[0]
+        others = ((a <= 0.0) & can_join).nonzero()[0]
         if not others.size:
             break
         margins = K[others] @ a
@@ -53,9 +53,10 @@ def settle(
         if margins[least] >= 1.0 - tol:
             break
         joins = int(others[least])
-        joined = points.joined_by(joins, K)
-        if joined is None:  # K is not positive definite there: no step raises its margin
-            break
+        joined = points.joined_by(joins, K) or _exchanged(points, joins, K, a)
+        if joined is None:
+            can_join[joins] = False
+            continue
         points = joined
         stuck = False
         while points.index.size:
@@ -77,6 +78,27 @@ def settle(
         if stuck:  # its margin was below 1 by rounding only
             break
     return points, a
+
+
+def _exchanged(points: FreePoints, joins: int, K: FloatArray, a: FloatArray) -> FreePoints | None:
+    """With a point, a combination of the free ones up to rounding, in place of one of them.
+
+    While it takes their shares over, the value falls on a straight line, until one of them has
+    nothing left. ``a`` is changed in place. None if none has, or where rounding leaves no digits.
+    """
+    shares = points.combination(joins, K)
+    falling = np.flatnonzero(shares > 0.0)
+    if not falling.size:
+        return None
+    now = a[points.index]
+    lengths = now[falling] / shares[falling]
+    length, at = float(lengths.min()), int(falling[lengths.argmin()])
+    found = points.without(at).joined_by(joins, K)
+    if found is None or not np.isfinite(length * shares).all():
+        return None
+    a[points.index] = np.maximum(now - length * shares, 0.0)
+    a[points.index[at]], a[joins] = 0.0, length
+    return found
 
 
 class CoreSet:

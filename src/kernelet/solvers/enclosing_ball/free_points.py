@@ -80,6 +80,13 @@ class FreePoints:
         last = (1.0 - float(column @ self.forward)) / pivot
         return FreePoints(_longer(self.index, point), columns, _longer(self.forward, last))
 
+    def combination(self, point: int, K: FloatArray) -> FloatArray:
+        """Which combination of the free points comes nearest to another one."""
+        n = self.index.size
+        forward = dtpsv(n, self.columns, K[point, self.index], trans=1, overwrite_x=1)
+        shares: FloatArray = dtpsv(n, self.columns, forward, overwrite_x=1)
+        return shares
+
     def without(self, at: int) -> FreePoints:
         """Without the point of this position: the row of U that is left over is reflected away."""
         n = self.index.size

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import Bounds
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows
+from kernelet.kernels.numerics.arrays import FloatArray, Rows, check_rows, is_sparse
+from kernelet.kernels.numerics.deviations import mean_squared_deviations
 from kernelet.learners.direct.search.inner_problem import InnerProblem, Start
 from kernelet.learners.direct.search.objective import (
     Evaluation,
@@ -35,13 +37,19 @@ _MOST_ROWS = 0.7
 _SPREAD_ROWS = 1000
 
 
-def spread(points: FloatArray) -> float:
+def _spread(points: Rows) -> float:
     """A typical distance between points in a column, 0 if they are all the same."""
-    return float(np.sqrt(np.mean(np.var(points, axis=0))))
+    n = points.shape[0]
+    if is_sparse(points):
+        mean = np.asarray(points.mean(axis=0)).ravel()
+        variances = mean_squared_deviations(points, mean, np.full(n, 1.0 / n))
+    else:
+        variances = np.var(points, axis=0)
+    return float(np.sqrt(np.mean(variances)))
 
 
 class VectorChart:
-    """Z = Z_0 + scale x, the scale a typical distance between the vectors."""
+    """Z = Z_0 + scale x, the scale a typical distance between the vectors, or the rows."""
 
     bounds: Bounds | None = None
 
@@ -87,14 +95,22 @@ class VectorObjective(ABC):
         # a sample of the rows may be in use, or be all that is worked on here
         return one_thread_if_small(min(self.n_rows, self.n_used) * n_products)
 
+    @property
     @abstractmethod
-    def candidates(self, n_rows: int, rng: np.random.Generator) -> FloatArray: ...
+    def rows_at_hand(self) -> Rows:
+        """Rows in memory: all, or a sample."""
+
+    @cached_property
+    def _spread_of_rows(self) -> float:
+        X = self.rows_at_hand
+        return _spread(X[:: max(1, X.shape[0] // _SPREAD_ROWS)])
+
+    def typical_distance(self, Z: FloatArray) -> float:
+        """Between vectors; of one vector, or equal ones, the rows say what a step of one is."""
+        return _spread(Z) or self._spread_of_rows or 1.0
 
     def around(self, at: Evaluation) -> VectorChart:
-        scale = spread(at.vectors)
-        if not scale:  # one vector, or equal ones: the rows say what a step of one is
-            scale = spread(self.candidates(_SPREAD_ROWS, np.random.default_rng(0))) or 1.0
-        return VectorChart(self, at.vectors, scale)
+        return VectorChart(self, at.vectors, self.typical_distance(at.vectors))
 
     def is_noise(self, before: Evaluation, after: Evaluation) -> bool:
         return False
@@ -150,6 +166,10 @@ class MarginalObjective(VectorObjective):
             gradient = pullback(slope @ beta.T)
         gradient += gram_pullback((beta * solution.norm_gradient) @ beta.T)
         return Evaluation.of(subspace, solution, gradient)
+
+    @property
+    def rows_at_hand(self) -> Rows:
+        return self.X
 
     @property
     def n_rows(self) -> int:

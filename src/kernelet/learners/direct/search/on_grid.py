@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from kernelet.kernels.numerics.arrays import FloatArray
 from kernelet.learners.direct.search.inner_problem import InnerSolution, SmoothProblem, Start
-from kernelet.learners.direct.search.marginal_objective import MarginalObjective, spread
+from kernelet.learners.direct.search.marginal_objective import MarginalObjective
 from kernelet.learners.direct.search.rows import RowsInMemory
 from kernelet.machine import VectorGrid
 from kernelet.machine.rounding import moved_to
@@ -86,7 +86,7 @@ def _after_steps(
 ) -> FloatArray:
     """The free vectors after some steps, the others held."""
     # the first step of L-BFGS is of the order of one, in whatever unit it works
-    unit, scale = objective(points).value or 1.0, spread(points) or 1.0
+    unit, scale = objective(points).value or 1.0, objective.typical_distance(points)
 
     def moved(x: FloatArray) -> FloatArray:
         there = points.copy()

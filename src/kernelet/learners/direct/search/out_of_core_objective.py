@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelet.kernels import Kernel
-from kernelet.kernels.numerics.arrays import FloatArray
+from kernelet.kernels.numerics.arrays import FloatArray, Rows
 from kernelet.learners.direct.search.inner_problem import (
     BlockInnerSolution,
     BlockProblem,
@@ -83,6 +83,10 @@ class BlockObjective(VectorObjective):
         self.n_evaluations = 0
         self.n_passes = 0
         self._last: Start | None = None
+
+    @property
+    def rows_at_hand(self) -> Rows:
+        return self.sample.block.X
 
     @property
     def n_rows(self) -> int:
