@@ -117,6 +117,8 @@ WRONG = {
         3,
         "no other column to learn from",
     ),
+    "dropped target": ((*FIT, "--drop", "species"), 2, "leave it out of --drop"),
+    "chosen target": ((*FIT[:6], "--only", "species,id"), 2, "leave it out of --only"),
     "near dropped": ((*FIT, "--drop", "idd"), 3, "do you mean 'id'?"),
     "empty column": (options("hole.csv"), 3, "--drop hole"),
     "infinite": (options("infinite.csv"), 3, "infinite number in row 6"),

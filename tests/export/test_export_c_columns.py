@@ -83,7 +83,7 @@ def test_the_header_explains_the_columns():
     model = TableModel.fit(TABLE, "fruit", ReducedSVC(4, random_state=0))
     header = c_source(model, "fruit").header
     assert "0  length: a number" in header
-    assert "1  colour: 0 blue, 1 grey, 2 red; any other number is none of them" in header
+    assert "1  colour: 0 blue, 1 grey, 2 red; 3 missing, or NaN; any other number is none" in header
     assert "#define FRUIT_COLUMNS 5" in header
     assert "int fruit_predict(const float x[FRUIT_COLUMNS]);" in header
     # missing values are filled, so that no score is NaN; plain features promise no such thing

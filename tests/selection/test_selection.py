@@ -342,6 +342,8 @@ class TestPipelines:
                 for m in path
             ]
             assert_allclose(search.cv_results_[f"split{number}_test_score"], scores)
+        assert search.n_vectors_ == search.budgets_[search.best_index_]
+        assert search.machine_ is search.best_estimator_[-1].machine_
 
     def test_a_step_in_the_middle(self):
         pipeline = make_pipeline(

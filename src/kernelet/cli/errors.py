@@ -158,8 +158,17 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     return lower[found[0]] if found else None
 
 
-def no_column(name: str, known: Sequence[str], where: str, why: str = "") -> DataError:
-    """The error for a column that a table does not have, with the nearest name that it has."""
-    near = nearest(name, known)
+def no_column(
+    name: str,
+    known: Sequence[str],
+    where: str,
+    why: str = "",
+    likely: Sequence[str] | None = None,
+) -> DataError:
+    """The error for a column that a table does not have, with the nearest name that it has.
+
+    ``likely`` are the names among which the nearest is looked for; all by default.
+    """
+    near = nearest(name, known if likely is None else likely)
     hint = f"do you mean {near!r}?" if near is not None else f"it has {listed(known)}"
     return DataError(f"{where} has no column {name!r}{why}; {hint}")

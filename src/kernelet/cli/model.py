@@ -174,7 +174,8 @@ class Model:
             return
         others = [name for name in table.columns if name not in set(names)]
         if len(lacking) == 1:
-            raise no_column(lacking[0], others, table.source, ", which the model needs")
+            why = ", which the model needs"
+            raise no_column(lacking[0], list(table.columns), table.source, why, others)
         near = {name: nearest(name, others[:_MOST_NEAR]) for name in lacking[:_SHOWN]}
         pairs = [f"{there!r} for {name!r}" for name, there in near.items() if there]
         hint = f"rename {', '.join(pairs)}?" if pairs else f"it has {listed(table.columns)}"

@@ -139,7 +139,10 @@ class Classes(Task):
         counts = Counter(labels.tolist()).values()
         if min(counts) < 2:
             output.warn("a class has a single row; it is missing in most folds")
-        return StratifiedKFold(min(most, max(2, *counts)), shuffle=True, random_state=seed)
+        n_folds = min(most, max(2, *counts))
+        if n_folds < most:
+            output.remark(f"{n_folds} folds, the rows of the largest class, instead of {most}")
+        return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
     def full_svm(self, params: dict[str, Any]) -> Any:
         return _full_svm(SVC(), params)

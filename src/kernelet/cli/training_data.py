@@ -145,6 +145,12 @@ def read_training_data(arguments: argparse.Namespace, output: Output) -> Trainin
     if arguments.only and arguments.drop:
         raise UsageError("say --only or --drop, not both")
     target = task.target(source, arguments.target)
+    for option in ("drop", "only", "text"):
+        if target is not None and target in getattr(arguments, option):
+            raise UsageError(
+                f"{quoted(target)} is the --target, which is no column to learn from; leave it "
+                f"out of --{option}"
+            )
     table = read_table(source, target, arguments.text, output)
     features = _features(table, source, target, arguments)
     chosen = features if target is None else features.plus(target, table.column(target))

@@ -16,6 +16,7 @@ from kernelet.learners import SparseSVC
 from kernelet.learners.base.lazy_prediction import lazily
 from kernelet.learners.base.notebook import NotebookMixin
 from kernelet.machine import KernelMachine
+from kernelet.selection.cost import kernel_step
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -103,13 +104,15 @@ class ChosenModel(NotebookMixin, BaseEstimator):
 
     @property
     def machine_(self) -> KernelMachine:
-        """The machine of the chosen model."""
-        return self.best_estimator_.machine_
+        """The machine of the chosen model, or of the step of a Pipeline that has one."""
+        machine: KernelMachine = kernel_step(self.best_estimator_).machine_
+        return machine
 
     @property
     def n_vectors_(self) -> int:
-        """Number of vectors of the chosen model."""
-        return self.best_estimator_.n_vectors_
+        """Number of vectors of the chosen model, or of the step of a Pipeline that has some."""
+        n_vectors: int = kernel_step(self.best_estimator_).n_vectors_
+        return n_vectors
 
     @if_best_has("predict")
     @lazily

@@ -254,6 +254,15 @@ class TestConvergence:
         assert "Raise max_iter" in text
         assert m.n_iter_ == 2
 
+    @pytest.mark.parametrize("n_jobs", ["all", 0, 2.5, True, -2])
+    def test_a_number_of_threads_that_cannot_be(self, n_jobs):
+        with pytest.raises(ValueError, match="n_jobs must be"):
+            model(n_jobs=n_jobs).fit(X, y)
+
+    def test_a_checkpoint_that_is_no_path(self):
+        with pytest.raises(TypeError, match="checkpoint must be the path"):
+            model(checkpoint=3).fit(X, y)
+
     def test_enough_steps(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -236,6 +236,13 @@ class TestPipelines:
         loaded = load(tmp_path / "m.kernelet")
         assert_allclose(loaded.decision_function(frame()), model.decision_function(frame()))
 
+    def test_a_table_model_with_arguments_of_other_kinds(self):
+        table, y = {"a": np.arange(6.0), "b": np.arange(6) % 2}, np.arange(6) % 2
+        with pytest.raises(TypeError, match=r"target must be the name.*got ndarray"):
+            kernelet.TableModel.fit(table, y, kernelet.SparseSVC(2))
+        with pytest.raises(TypeError, match=r"TableModel.fit\(table, target, estimator\)"):
+            kernelet.TableModel.fit(table, "b", "a")
+
     def test_a_table_model_around_a_pipeline_is_not_written(self, tmp_path):
         table = frame()[["length", "width"]].assign(kind=SPECIES)
         inner = make_pipeline(StandardScaler(), kernelet.ReducedSVC(5, random_state=0))

@@ -159,4 +159,8 @@ def _explained(column: Number | Category) -> str:
         return f"{column.name}: a number"
     listed = [f"{code} {text}" for code, text in enumerate(column.categories)]
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
-    return f"{column.name}: {', '.join(listed[:_LISTED])}{more}; any other number is none of them"
+    missing = f"; {len(listed)} missing, or NaN" if column.has_missing else ""
+    return (
+        f"{column.name}: {', '.join(listed[:_LISTED])}{more}{missing}; any other number is none "
+        "of them"
+    )

@@ -27,6 +27,26 @@ def count(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def threads(value: Any) -> int:
+    """n_jobs: None for one thread, a number of them, or -1 for one on each core."""
+    if value is None:
+        return 1
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or (value < 1 and value != -1):
+        raise ValueError(
+            "n_jobs must be a whole number of at least 1, -1 for all cores, or None; got "
+            f"{value!r}."
+        )
+    return int(value)
+
+
+def verbosity(value: Any) -> int:
+    """verbose: every how many steps a line is printed; 0 or False for none, True for each."""
+    if not isinstance(value, Real):
+        raise ValueError(f"verbose must be a whole number, or 0 for silence; got {value!r}.")
+    return int(float(value))
+
+
 def bits_or_none(name: str, value: Any) -> int | None:
     """None, or a number of bits that vectors can be rounded to."""
     if value is None:

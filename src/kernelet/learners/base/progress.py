@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
 
+from kernelet.learners.base.parameters import verbosity
 from kernelet.solvers.parallel import map_in_threads
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -125,7 +126,7 @@ class Loop:
         choice_seconds: float = float("inf"),
         **rows: Any,
     ) -> None:
-        self._estimator, self._verbose, self._rows = estimator, verbose, rows
+        self._estimator, self._verbose, self._rows = estimator, verbosity(verbose), rows
         self._max_steps, self._choice_seconds = max_steps, choice_seconds
         self._context: Any = None
         self._lock, self._interrupted = Lock(), Event()

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelet.kernels import Kernel, require_input_gradient
 from kernelet.kernels.caller import warn_caller
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.base.parameters import bits_or_none, count, positive
+from kernelet.learners.base.parameters import bits_or_none, count, positive, threads
 from kernelet.learners.base.progress import Loop
 from kernelet.learners.direct.budgets.choice import BudgetChoice, TimedChoice
 from kernelet.learners.direct.few_bits import Rounded, round_and_solve
@@ -112,7 +112,7 @@ class DirectEstimator:
             tol=positive("tol", self.tol),
             init=self.init,
             n_init=count("n_init", self.n_init),
-            n_jobs=getattr(self, "n_jobs", None) or 1,
+            n_jobs=threads(getattr(self, "n_jobs", None)),
             chooses_cost=isinstance(getattr(self, "C", 1.0), str),
             guard=self._guard,
         )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from kernelet.kernels.numerics.arrays import FloatArray
-from kernelet.learners.base.parameters import choice, factor, positive
+from kernelet.learners.base.parameters import choice, factor, positive, threads
 from kernelet.solvers import Rows, Solution, hinge_lasso_many
 from kernelet.solvers.blocks.hinge import BlockSolution
 from kernelet.solvers.linear_program.multiclass import MulticlassSolution, multiclass_hinge_lasso
@@ -225,4 +225,4 @@ def programs_of(estimator: Any) -> Programs:
     norm = checked_norm(estimator.norm)
     programs = STRATEGIES[choice("strategy", estimator.strategy, STRATEGIES)]
     C, tol = factor("C", estimator.C), positive("tol", estimator.tol)
-    return programs(C, norm, tol, estimator.n_jobs or 1)
+    return programs(C, norm, tol, threads(estimator.n_jobs))

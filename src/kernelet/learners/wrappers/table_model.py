@@ -100,6 +100,16 @@ class TableModel:
         -------
         TableModel
         """
+        if not isinstance(target, str):
+            raise TypeError(
+                "target must be the name of a column of the table; got "
+                f"{type(target).__name__}. Add the targets to the table."
+            )
+        if not hasattr(estimator, "fit"):
+            raise TypeError(
+                "estimator must be an estimator of kernelet; got "
+                f"{estimator!r}. The order is TableModel.fit(table, target, estimator)."
+            )
         table, n_rows = table_columns(columns)
         if n_rows == 0:
             raise ValueError("the table has no rows.")

@@ -175,6 +175,8 @@ def checkpoint_of(estimator: Any, shape: tuple[int, int]) -> Checkpoint | None:
     path = getattr(estimator, "checkpoint", None)
     if path is None:
         return None
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"checkpoint must be the path of a file, or None; got {path!r}.")
     if getattr(estimator, "n_init", 1) != 1:
         raise ValueError(f"checkpoint= goes with n_init=1, got n_init={estimator.n_init}.")
     return Checkpoint(path, estimator, shape)
