@@ -149,10 +149,16 @@ def _is_left_out(table: Table, name: str, is_wanted: bool, output: Output) -> bo
     options = "" if is_wanted else options_for(distinct)
     if options:
         what = f"column {name!r} of {table.source} holds numbers such as {_marked(distinct)!r}"
+        if _has_fractions(table):  # their mark is decimal, so the other one is not
+            options = " or ".join(o for o in options.split(" or ") if "--decimal" not in o)
         if is_id or len(distinct) > _MANY_TEXTS:
-            raise DataError(f"{what}; say how to read them: {options}, or {otherwise}")
+            how = f"leave it out with --drop {quoted(name)}"
+            how = f"say how to read them: {options}" if options else how
+            why = "" if options else "; other columns have another decimal mark"
+            raise DataError(f"{what}{why}; {otherwise}, or {how}")
+        remedy = options or "one decimal mark in all columns"
         output.warn(
-            f"{what}, which are taken as {len(distinct)} categories; {options} makes numbers of "
+            f"{what}, which are taken as {len(distinct)} categories; {remedy} makes numbers of "
             f"them, and --text {quoted(name)} says that they are none"
         )
         return False
@@ -177,6 +183,12 @@ def _is_left_out(table: Table, name: str, is_wanted: bool, output: Output) -> bo
         )
     _warn_of_categories(name, distinct, len(values), output)
     return False
+
+
+def _has_fractions(table: Table) -> bool:
+    """Whether a column has been read as numbers with decimals."""
+    numbers = (values for values in table.columns.values() if values.dtype.kind == "f")
+    return any(bool((np.mod(values[np.isfinite(values)], 1.0) != 0.0).any()) for values in numbers)
 
 
 def _warn_of_categories(name: str, distinct: list[str], n_rows: int, output: Output) -> None:
