@@ -43,7 +43,8 @@ FIGURES: dict[str, type] = {
 class Compressed(HasVectors, SavableMixin, BaseEstimator):
     """A fitted model with fewer vectors; made by `kernelet.compress`, not by ``fit``.
 
-    Clones in pipelines and searches are the model itself, and ``fit`` does nothing.
+    Clones in pipelines and searches are the model itself, and ``fit`` does nothing: scores of a
+    cross-validation are those of rows that the original was trained on.
 
     Attributes
     ----------
