@@ -32,6 +32,7 @@ OURS = (UserWarning, FitFailedWarning)
 
 # What an error has to name, if not a parameter of the estimator.
 _ARGUMENTS = r"\bX\b|\by\b|sample_weight|class(es)?\b|rows?\b|samples?\b|weights?\b|targets?\b"
+_KERNELS = r"|\bgamma\b"  # of a kernel that is given as an object
 _TABLES = r"|columns?\b|features?\b|labels?\b|numbers?\b"
 _SOURCES = tuple(str(Path(module.__file__).parent) for module in (kernelet, sklearn))
 
@@ -113,7 +114,8 @@ def _unclear(error: Exception, parameters: Parameters) -> str | None:
     if not frames[-1].filename.startswith(_SOURCES):
         return words
     known = "|".join(rf"\b{re.escape(name)}\b" for name in {**parameters, **its})
-    if re.search(f"{_ARGUMENTS}{_TABLES}|{known}" if known else _ARGUMENTS + _TABLES, str(error)):
+    always = _ARGUMENTS + _KERNELS + _TABLES
+    if re.search(f"{always}|{known}" if known else always, str(error)):
         return None
     return words
 

@@ -19,7 +19,7 @@ from kernelet.learners.direct.problems.svm import SVMProblem
 from kernelet.learners.direct.search import descent
 from kernelet.learners.direct.search.descent import minimize_over_vectors
 from kernelet.learners.direct.search.marginal_objective import MarginalObjective
-from kernelet.learners.direct.search.vector_exchange import revived
+from kernelet.learners.direct.search.vector_exchange import removals, revived
 from kernelet.subspace import seed_vectors
 
 X, labels = make_banana(200, random_state=3)
@@ -295,3 +295,16 @@ def test_divisions_within_scipy_leave_no_warning(monkeypatch, start):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         search(svm(), start)
+
+
+def test_the_worth_of_vectors_beyond_squares_of_doubles_leaves_no_warning():
+    at = svm()(X[:6])
+    huge = replace(at, coefficients=1e200 * at.coefficients)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        order, losses = removals(huge, 3)
+    expected, usual = removals(at, 3)
+    assert_array_equal(order, expected)
+    assert_array_equal(losses, np.inf)
+    half = replace(at, coefficients=0.5 * at.coefficients)
+    assert_array_equal(removals(half, 3)[1], 0.25 * usual)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelet.kernels.numerics.arrays import FloatArray, IndexArray
+from kernelet.kernels.numerics.arrays import FloatArray, IndexArray, quiet
 from kernelet.learners.direct.search.objective import Evaluation, Objective
 from kernelet.subspace import WhitenedMap
 from kernelet.subspace.eigenpairs import eigenpairs
@@ -36,6 +36,7 @@ _APART = 0.1
 _DROPPED = 0.25
 
 
+@quiet
 def removals(at: Evaluation, n_vectors: int) -> tuple[IndexArray, FloatArray]:
     """The vectors to take away one after the other, and how much W rises each time.
 
@@ -49,13 +50,16 @@ def removals(at: Evaluation, n_vectors: int) -> tuple[IndexArray, FloatArray]:
     values, V = eigenpairs(K / np.outer(scale, scale))
     inverse = (V / np.maximum(values, _NULL)) @ V.T
     beta = at.coefficients * scale[:, None]
+    # squares of coefficients beyond 1e154 overflow; a power of two rounds nothing
+    unit = 2.0 ** (float(np.frexp(np.abs(beta).max(initial=0.0))[1]) - 1.0)
+    beta = beta / unit
     left = np.ones(scale.size, dtype=bool)
     order, losses = np.empty(n_vectors, dtype=np.intp), np.empty(n_vectors)
     for step in range(n_vectors):
         diagonal = np.where(left, np.diag(inverse), 1.0)
         loss = np.where(left, 0.5 * np.square(beta).sum(axis=1) / diagonal, np.inf)
         u = int(np.argmin(loss))
-        order[step], losses[step] = u, loss[u]
+        order[step], losses[step] = u, loss[u] * unit * unit
         left[u] = False
         column = inverse[:, u] / inverse[u, u]
         beta = beta - np.outer(column, beta[u])
@@ -63,6 +67,7 @@ def removals(at: Evaluation, n_vectors: int) -> tuple[IndexArray, FloatArray]:
     return order, losses
 
 
+@quiet
 def best_rows(
     objective: Objective, at: Evaluation, n_rows: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
