@@ -20,7 +20,7 @@ def eigenpairs(
     S : ndarray of shape (m, m)
         Symmetric.
     n_largest : int, default=None
-        Only so many, the largest; all by default.
+        How many, the largest ones; all by default.
     check_finite : bool, default=True
         Raise a ValueError if an entry is not finite.
 
